@@ -17,6 +17,7 @@ type Settings struct {
 	APIURL                            string // what comes before the documented path; a path prefix in it is kept
 	ClientID, ClientSecret            string
 	Scopes                            []string
+	APIVersion                        string // "" is the version the provider's package was written against
 }
 
 // Provider makes OAuth requests and opens sessions for one external product. It is safe for concurrent use.
@@ -159,7 +160,7 @@ type Record struct {
 type Page struct {
 	Object   string
 	Records  []Record
-	Next     Cursor // commit with the records; equal to After means no progress, which callers treat as an error
+	Next     Cursor // commit with the records; never equal to After: no progress is an error
 	Done     bool   // the stream is at its end for now; Next is where an incremental run starts
 	Total    int64  // size of the whole enumeration when the provider tells, -1 otherwise
 	Warnings []Warning

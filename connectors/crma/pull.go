@@ -1,0 +1,182 @@
+package crma
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"revarch/connectors"
+	"revarch/fault"
+)
+
+// Pull reads the next page of an object in the order of (SystemModstamp, Id). A run starts at a zero cursor (all
+// records) or behind a complete run (what was stamped since its start, with the overlap); inside a run nothing is read
+// twice. Warnings: field_lost.
+func (s *session) Pull(ctx context.Context, req connectors.PullRequest) (connectors.Page, error) {
+	if !supported(req.Object) {
+		return connectors.Page{}, unknownObject(req.Object)
+	}
+	pos, err := decode(req.After, req.Object, false)
+	if err != nil {
+		return connectors.Page{}, err
+	}
+	fresh := !pos.Running
+	if fresh {
+		pos = pos.begin()
+	}
+	desc, lost, err := s.describe(ctx, req.Object)
+	if err != nil {
+		return connectors.Page{}, err
+	}
+	columns, missing := desc.columns(req.Fields, lost)
+	sel := selection{object: req.Object, columns: columns}
+	got, err := s.step(ctx, pos, sel, "query", req.Limit)
+	if err != nil {
+		return connectors.Page{}, err
+	}
+	page := connectors.Page{Object: req.Object, Total: got.total, Done: got.done, Next: got.next, Warnings: got.warnings}
+	if fresh && len(missing) > 0 {
+		page.Warnings = append(page.Warnings, fieldLost(req.Object, missing))
+	}
+	page.Records = got.records
+	return page, nil
+}
+
+// Deletions lists records in the recycle bin that were deleted or merged since a moment, with the overlap before it.
+// Records that left the recycle bin, or never were in it, show only when ids are compared.
+func (s *session) Deletions(ctx context.Context, req connectors.DeletionsRequest) (connectors.DeletionsPage, error) {
+	if !supported(req.Object) {
+		return connectors.DeletionsPage{}, unknownObject(req.Object)
+	}
+	pos, err := decode(req.After, req.Object, true)
+	if err != nil {
+		return connectors.DeletionsPage{}, err
+	}
+	if !pos.Running {
+		pos = pos.begin()
+		pos.From = time.Time{}
+		if !req.Since.IsZero() {
+			pos.From = req.Since.UTC().Add(-Overlap)
+		}
+	}
+	desc, _, err := s.describe(ctx, req.Object)
+	if err != nil {
+		return connectors.DeletionsPage{}, err
+	}
+	columns := []string{"Id", "SystemModstamp", "IsDeleted"}
+	if desc.has("MasterRecordId") {
+		columns = append(columns, "MasterRecordId")
+	}
+	got, err := s.step(ctx, pos, selection{object: req.Object, columns: columns, deleted: true}, "queryAll", 0)
+	if err != nil {
+		return connectors.DeletionsPage{}, err
+	}
+	return connectors.DeletionsPage{Records: got.records, Next: got.next, Done: got.done}, nil
+}
+
+// stepped is one page and where it leads.
+type stepped struct {
+	records  []connectors.Record
+	warnings []connectors.Warning
+	next     connectors.Cursor
+	total    int64
+	done     bool
+}
+
+// step reads one page: the next one of the query under way, else a new query behind the last row read. A query that
+// the provider has forgotten, or that a lost field broke, is replaced by a new one without anyone noticing.
+func (s *session) step(ctx context.Context, pos position, sel selection, endpoint string, limit int) (stepped, error) {
+	later := pos.Locator != ""
+	var res queryResult
+	var warnings []connectors.Warning
+	if later {
+		_, err := s.get(ctx, connectors.Call{Ref: pos.Locator, Header: batchHeader(pageSize(limit))}, &res)
+		_, dead := refusedWith(err, connectors.ClassCursorDead)
+		_, drift := refusedWith(err, connectors.ClassSchemaDrift)
+		if dead || drift {
+			pos, later = pos.requery(), false
+		} else if err != nil {
+			return stepped{}, fmt.Errorf("read next page of %s: %w", sel.object, err)
+		}
+	}
+	if !later {
+		var began time.Time
+		var err error
+		sel.from, sel.after = pos.From, keyset{at: pos.At, id: pos.ID}
+		if limit > 0 && limit < minBatch {
+			sel.limit = limit
+		}
+		res, warnings, began, err = s.run(ctx, sel, endpoint, pageSize(limit))
+		if err != nil {
+			return stepped{}, err
+		}
+		if pos.Start.IsZero() {
+			pos.Start = began
+		}
+	}
+	out, err := conclude(pos, res, sel, later)
+	out.warnings = warnings
+	return out, err
+}
+
+// conclude checks a page for completeness and progress and works out the cursor behind it.
+func conclude(pos position, res queryResult, sel selection, later bool) (stepped, error) {
+	if res.Done == nil || res.TotalSize == nil || (!*res.Done && res.NextRecordsURL == "") {
+		return stepped{}, fault.New(fault.Unavailable, "The provider's answer was incomplete or not in the expected form.")
+	}
+	if res.NextRecordsURL != "" {
+		if err := checkLocator(res.NextRecordsURL); err != nil {
+			return stepped{}, err
+		}
+	}
+	out := stepped{records: make([]connectors.Record, 0, len(res.Records)), done: *res.Done}
+	for _, raw := range res.Records {
+		rec, err := toRecord(raw, !sel.deleted)
+		if err != nil {
+			return stepped{}, fmt.Errorf("read %s: %w", sel.object, err)
+		}
+		out.records = append(out.records, rec)
+	}
+	before := pos
+	pos = pos.advance(out.records, later)
+	if !later {
+		pos.Total = *res.TotalSize
+		if pos.Full < 0 && before.ID == "" && sel.limit == 0 {
+			pos.Full = *res.TotalSize
+		}
+	}
+	if stuck(before, pos, res, out.records, later) {
+		return stepped{}, fault.New(fault.Unavailable, "The provider answered with the same page of %s again; reading stopped instead of going round in circles.", sel.object)
+	}
+	if sel.limit > 0 { // each page is a query of its own
+		out.done = *res.Done && len(out.records) < sel.limit
+		pos = pos.requery()
+	} else {
+		pos.Locator = res.NextRecordsURL
+	}
+	out.total = pos.Full
+	if out.done {
+		pos = pos.finish()
+	}
+	next, err := pos.encode()
+	out.next = next
+	return out, err
+}
+
+// stuck detects answers that would keep a run going for ever: a page that links to itself, more rows than the query
+// announced, or a new query that begins with the row it should begin behind.
+func stuck(before, after position, res queryResult, recs []connectors.Record, later bool) bool {
+	if later {
+		return (!*res.Done && res.NextRecordsURL == before.Locator) || after.Read > after.Total
+	}
+	return before.ID != "" && len(recs) > 0 &&
+		(recs[0].ExternalID == before.ID || recs[0].UpdatedAt.Before(before.At))
+}
+
+// pageSize is the batch size that is asked for; the provider takes it as a hint.
+func pageSize(limit int) int {
+	if limit <= 0 || limit > maxPage {
+		return maxPage
+	}
+	return limit
+}
