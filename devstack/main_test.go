@@ -40,8 +40,10 @@ func superviseForEver(dir string) error {
 	if _, err := (devstack.Postgres{}).Start(ctx, sup); err != nil {
 		return err
 	}
-	if err := sup.Start(ctx, sleeper("worker", dir)); err != nil {
-		return err
+	for _, name := range []string{"worker", "api"} {
+		if err := sup.Start(ctx, sleeper(name, dir)); err != nil {
+			return err
+		}
 	}
 	fmt.Println("ready")
 	return sup.Wait()

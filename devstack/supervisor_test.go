@@ -130,7 +130,7 @@ func TestDataFolder(t *testing.T) {
 		}
 		body, err := os.ReadFile(filepath.Join(data, "stopped"))
 		require.NoError(t, err)
-		require.Equal(t, "worker\n", string(body))
+		require.Equal(t, "api\nworker\n", string(body), "the last one started is the first to go")
 		_, err = os.Stat(filepath.Join(data, "pg", "postmaster.pid"))
 		require.ErrorIs(t, err, os.ErrNotExist, "PostgreSQL was shut down in good order")
 		_, err = (devstack.Postgres{}).Start(t.Context(), sup)
