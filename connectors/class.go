@@ -50,7 +50,7 @@ func (r *Refusal) Fault() error {
 	case ClassGrantDead:
 		return fault.Wrap(r, fault.ReauthRequired, "The provider no longer accepts this connection. Connect it again.")
 	case ClassClientBad:
-		return fault.Wrap(r, fault.ClientMisconfig, "The provider refuses this installation's client id or secret.")
+		return fault.Wrap(r, fault.ClientMisconfig, "The provider refuses this installation's client credentials.")
 	case ClassScopeMissing:
 		return fault.Wrap(r, fault.ScopeMissing, "The connected user may not read this. Grant the permission at the provider or connect as another user.")
 	case ClassThrottled:

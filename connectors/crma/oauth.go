@@ -28,8 +28,11 @@ func (p *Provider) Exchange(ctx context.Context, code, verifier, redirectURI str
 		return connectors.Grant{}, err
 	}
 	account, err := p.identify(ctx, p.client(fixedToken{g}, nil), g)
-	if err != nil {
+	if err != nil && (g.AccountID == "" || fault.Is(err, fault.Denied)) {
 		return connectors.Grant{}, err
+	}
+	if err != nil { // the code is spent and the org is known: a missing label is no reason to lose the grant
+		account = connectors.Account{ID: g.AccountID, Label: label(g, "")}
 	}
 	g.AccountID, g.AccountLabel = account.ID, account.Label
 	return g, nil
