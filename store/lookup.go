@@ -85,10 +85,11 @@ func (s *Store) LoginFailures(ctx context.Context, key []byte) (n int, last time
 	return n, last, maybe(err, "read failed sign-ins")
 }
 
-// CountLoginFailure adds one failed sign-in for a key.
+// CountLoginFailure adds one failed sign-in for a key; after a quarter of an hour without one the row starts anew.
 func (s *Store) CountLoginFailure(ctx context.Context, key []byte, at time.Time) error {
 	_, err := s.sql.ExecContext(ctx, `INSERT INTO login_failures (key, failures, last_failed_at) VALUES ($1, 1, $2)
-		ON CONFLICT (key) DO UPDATE SET failures = login_failures.failures + 1, last_failed_at = excluded.last_failed_at`, key, at)
+		ON CONFLICT (key) DO UPDATE SET last_failed_at = excluded.last_failed_at,
+			failures = CASE WHEN login_failures.last_failed_at < excluded.last_failed_at - interval '15 minutes' THEN 1 ELSE login_failures.failures + 1 END`, key, at)
 	return maybe(err, "count failed sign-in")
 }
 
