@@ -41,7 +41,9 @@ type Provider struct {
 }
 
 // Configured reports whether enough is set to connect the provider.
-func (p Provider) Configured() bool { return p.AuthorizeURL != "" && p.TokenURL != "" && p.ClientID != "" }
+func (p Provider) Configured() bool {
+	return p.AuthorizeURL != "" && p.TokenURL != "" && p.ClientID != ""
+}
 
 // ProviderCodes are the codes whose settings are read.
 var ProviderCodes = []string{"crm_a", "crm_b", "crm_c", "workspace_a", "workspace_b", "district_intel"}
