@@ -67,6 +67,25 @@ func TestEdges(t *testing.T) {
 		require.Zero(t, levers[0].Delta)
 	})
 
+	t.Run("drivers are the rules that fired, strongest first", func(t *testing.T) {
+		t.Parallel()
+		var f scoring.Features
+		require.NoError(t, f.UnmarshalJSON([]byte(`{"use_ratio":0.1,"use_trend":0.1,"champion_status":"none",
+			"p1_open":0,"last_activity_days":48.5}`)))
+		rs := defaults(t)
+		var health, risk scoring.Result
+		rs.Score(scoring.Health, scoring.MidMarket, &f, &health)
+		rs.Score(scoring.Risk, scoring.MidMarket, &f, &risk)
+		got := scoring.Drivers(rs.Render(&health, scoring.Stamp{}))
+		require.Len(t, got, 3) // of 58: adoption 22 x 10/18 x 100, relationship 14 x 70, engagement 12 x 50
+		require.Equal(t, []string{"H-AD1", "H-RE1", "H-EN1"}, []string{got[0].RuleID, got[1].RuleID, got[2].RuleID})
+		require.InDelta(t, -22.0/58*10/18*100, got[0].Points, 1e-9)
+		require.InDelta(t, -14.0/58*70, got[1].Points, 1e-9)
+		got = scoring.Drivers(rs.Render(&risk, scoring.Stamp{}))
+		require.Len(t, got, 1)
+		require.InDelta(t, 20.0/58*9/19*100, got[0].Points, 1e-9)
+	})
+
 	t.Run("a stored composite that its values do not give is refused", func(t *testing.T) {
 		t.Parallel()
 		rs := defaults(t)
