@@ -1,0 +1,209 @@
+import { Button, Checkbox, Menu } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
+import type { CursorList } from '../lib/list';
+import { count } from '../lib/format';
+import { Problem } from './basics';
+import { Icon } from './icons';
+
+export interface Column<R> {
+  key: string;
+  header: string;
+  cell: (row: R) => ReactNode;
+  /** The value of the sort parameter that this column's header asks for. */
+  sort?: string;
+  /** The direction the service sorts it in. */
+  sortDirection?: 'ascending' | 'descending';
+  align?: 'end';
+  width?: number;
+  /** Hidden until switched on in the column menu. */
+  extra?: boolean;
+  /** Left out on a phone. */
+  wide?: boolean;
+  /** Always shown: the row's name. */
+  fixed?: boolean;
+}
+
+interface Props<R> {
+  /** Names the table for screen readers and for remembering its hidden columns. */
+  name: string;
+  columns: Column<R>[];
+  list: CursorList<R>;
+  rowKey: (row: R) => string;
+  rowName: (row: R) => string;
+  total?: number | null;
+  sort?: string;
+  onSort?: (sort: string) => void;
+  onOpen?: (row: R) => void;
+  filters?: ReactNode;
+  exportHref?: string;
+  bulk?: (rows: R[], clear: () => void) => ReactNode;
+  empty: ReactNode;
+}
+
+const rowHeight = 36;
+const virtualFrom = 80;
+
+/** The one table of the app: rows by cursor, sort by header, columns to hide, a keyboard, selection and export. */
+export function DataTable<R>(props: Props<R>) {
+  const { name, list, rowKey, onOpen, bulk } = props;
+  const rows = list.rows;
+  const { columns, menu } = useColumns(name, props.columns);
+  const { selected, setSelected, chosen } = useSelection(rows, rowKey);
+  const [active, setActive] = useState(0);
+  const scroll = useRef<HTMLDivElement>(null);
+  const virtual = rows.length > virtualFrom;
+  // eslint-disable-next-line react-hooks/incompatible-library -- no memoized child reads the virtualizer
+  const virtualizer = useVirtualizer({ count: rows.length, getScrollElement: () => scroll.current, estimateSize: () => rowHeight, overscan: 12, enabled: virtual });
+  const items = virtual ? virtualizer.getVirtualItems() : rows.map((_, index) => ({ index, start: 0, end: 0 }));
+  const before = virtual ? (items[0]?.start ?? 0) : 0;
+  const after = virtual ? Math.max(0, virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0)) : 0;
+  const width = columns.length + (bulk ? 1 : 0);
+
+  const lastShown = items.at(-1)?.index ?? 0;
+  const { hasMore, loadingMore, loadMore } = list;
+  useEffect(() => {
+    if (virtual && hasMore && !loadingMore && lastShown >= rows.length - 20) loadMore();
+  }, [virtual, hasMore, loadingMore, loadMore, lastShown, rows.length]);
+
+  const focusRow = (index: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, index));
+    setActive(next);
+    if (virtual) virtualizer.scrollToIndex(next);
+    requestAnimationFrame(() => scroll.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`)?.focus());
+  };
+  const onKey = (event: KeyboardEvent<HTMLTableRowElement>, row: R, index: number) => {
+    const onRow = event.target === event.currentTarget;
+    if (event.key === 'ArrowDown') focusRow(index + 1);
+    else if (event.key === 'ArrowUp') focusRow(index - 1);
+    else if (onRow && event.key === 'Home') focusRow(0);
+    else if (onRow && event.key === 'End') focusRow(rows.length - 1);
+    else if (onRow && event.key === 'Enter' && onOpen) onOpen(row);
+    else if (onRow && event.key === ' ' && bulk) setSelected(toggled(selected, rowKey(row)));
+    else return;
+    event.preventDefault();
+  };
+  const onClick = (event: MouseEvent, row: R) => {
+    if ((event.target as HTMLElement).closest('a, button, input, label')) return;
+    onOpen?.(row);
+  };
+
+  return (
+    <div className="panel">
+      <div className="toolbar" role="group" aria-label={`${name}: filters and columns`}>
+        {props.filters}
+        <span className="grow" />
+        {props.exportHref && (
+          <Button component="a" href={props.exportHref} download variant="default" leftSection={<Icon name="download" />}>Export CSV</Button>
+        )}
+        {menu}
+      </div>
+      {bulk && chosen.length > 0 && (
+        <div className="toolbar" role="group" aria-label="Selection">
+          <strong>{count(chosen.length)} selected</strong>
+          {bulk(chosen, () => setSelected(new Set()))}
+          <Button variant="subtle" onClick={() => setSelected(new Set())}>Clear selection</Button>
+        </div>
+      )}
+      {list.error && <div style={{ padding: 12 }}><Problem what={`${name} could not be loaded`} error={list.error} retry={list.retry} /></div>}
+      { }
+      <div className="scroll" ref={scroll} tabIndex={rows.length ? undefined : 0} role="region" aria-label={`${name} table`}>
+        <table className="table" aria-label={name} aria-rowcount={props.total ?? undefined} aria-busy={list.pending || list.stale} style={{ opacity: list.stale ? 0.6 : 1 }}>
+          <thead>
+            <tr>
+              {bulk && (
+                <th style={{ width: 40 }}>
+                  <Checkbox size="xs" aria-label="Select all loaded rows" checked={rows.length > 0 && chosen.length === rows.length} indeterminate={chosen.length > 0 && chosen.length < rows.length} onChange={(e) => setSelected(new Set(e.currentTarget.checked ? rows.map(rowKey) : []))} />
+                </th>
+              )}
+              {columns.map((c) => <Header key={c.key} column={c} sort={props.sort} onSort={props.onSort} />)}
+            </tr>
+          </thead>
+          <tbody>
+            {list.pending && !list.error && <SkeletonRows columns={width} />}
+            {before > 0 && <tr aria-hidden="true"><td colSpan={width} style={{ height: before, padding: 0 }} /></tr>}
+            {items.map(({ index }) => {
+              const row = rows[index];
+              if (row === undefined) return null;
+              const key = rowKey(row);
+              return (
+                // A row takes the keyboard like a grid's: arrows move, Enter opens.
+                <tr key={key} data-index={index} data-open={onOpen ? true : undefined} data-selected={selected.has(key) || undefined} tabIndex={index === Math.min(active, rows.length - 1) ? 0 : -1} onFocus={() => setActive(index)} onKeyDown={(e) => onKey(e, row, index)} onClick={(e) => onClick(e, row)}>
+                  {bulk && <td><Checkbox size="xs" aria-label={`Select ${props.rowName(row)}`} checked={selected.has(key)} onChange={() => setSelected(toggled(selected, key))} /></td>}
+                  {columns.map((c) => <td key={c.key} data-align={c.align} className={c.wide ? 'hide-phone' : undefined}>{c.cell(row)}</td>)}
+                </tr>
+              );
+            })}
+            {after > 0 && <tr aria-hidden="true"><td colSpan={width} style={{ height: after, padding: 0 }} /></tr>}
+          </tbody>
+        </table>
+        {!list.pending && !list.error && rows.length === 0 && props.empty}
+      </div>
+      <div className="footer">
+        <span role="status">{list.pending ? 'Loading' : countText(rows.length, props.total, hasMore)}</span>
+        {hasMore && <Button variant="default" size="compact-sm" loading={loadingMore} onClick={loadMore}>Load more</Button>}
+      </div>
+    </div>
+  );
+}
+
+function countText(shown: number, total: number | null | undefined, more: boolean): string {
+  if (total !== null && total !== undefined) return shown < total ? `${count(shown)} of ${count(total)}` : `${count(total)} in total`;
+  return more ? `${count(shown)} shown, more to load` : `${count(shown)} in total`;
+}
+
+function Header<R>({ column, sort, onSort }: { column: Column<R>; sort?: string; onSort?: (sort: string) => void }) {
+  const by = column.sort;
+  const current = by !== undefined && by === sort;
+  return (
+    <th scope="col" data-align={column.align} className={column.wide ? 'hide-phone' : undefined} style={{ width: column.width }} aria-sort={current ? (column.sortDirection ?? 'ascending') : undefined}>
+      {by !== undefined && onSort ? (
+        <button type="button" className="sort" onClick={() => onSort(by)}>
+          {column.header}
+          {current && <Icon name={column.sortDirection === 'descending' ? 'down' : 'up'} size={12} />}
+        </button>
+      ) : column.header}
+    </th>
+  );
+}
+
+function SkeletonRows({ columns }: { columns: number }) {
+  return Array.from({ length: 8 }, (_, i) => (
+    <tr key={i} aria-hidden="true">
+      {Array.from({ length: columns }, (__, j) => <td key={j}><span className="skeleton" style={{ width: `${40 + ((i * 7 + j * 13) % 45)}%` }} /></td>)}
+    </tr>
+  ));
+}
+
+function toggled(set: Set<string>, key: string): Set<string> {
+  const next = new Set(set);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
+
+function useSelection<R>(rows: R[], rowKey: (row: R) => string) {
+  const [selected, setSelected] = useState<Set<string>>(new Set());
+  return { selected, setSelected, chosen: selected.size ? rows.filter((row) => selected.has(rowKey(row))) : [] };
+}
+
+// Which columns a person hides is theirs, not the link's, so it stays in this browser.
+function useColumns<R>(name: string, all: Column<R>[]) {
+  const [choice, setChoice] = useLocalStorage<Record<string, boolean>>({ key: `revarch-columns-${name}`, defaultValue: {} });
+  const shown = (c: Column<R>) => c.fixed || (choice[c.key] ?? !c.extra);
+  const menu = (
+    <Menu closeOnItemClick={false} position="bottom-end" transitionProps={{ duration: 80 }}>
+      <Menu.Target>
+        <Button variant="default" leftSection={<Icon name="columns" />}>Columns</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {all.filter((c) => !c.fixed).map((c) => (
+          <Menu.Item key={c.key} role="menuitemcheckbox" aria-checked={shown(c)} leftSection={shown(c) ? <Icon name="check" /> : <span style={{ width: 16, display: 'block' }} />} onClick={() => setChoice({ ...choice, [c.key]: !shown(c) })}>
+            {c.header}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+  return { columns: all.filter(shown), menu };
+}

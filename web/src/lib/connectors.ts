@@ -1,0 +1,60 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api } from '../api/client';
+import type { ConnectionStatus, Connector, Discovery, RunStarted } from '../api/types';
+import { runningKey } from '../app/RunningJobs';
+import type { Tone } from '../components/icons';
+import { useToasts } from '../components/toasts';
+import { runKey } from './live';
+
+export const connectorsKey = ['connectors'];
+export const statusTone: Record<ConnectionStatus, Tone> = {
+  disconnected: 'none', connected: 'good', syncing: 'info', error: 'bad', reauthorization_required: 'warn',
+};
+export const statusText: Record<ConnectionStatus, string> = {
+  disconnected: 'Not connected', connected: 'Connected', syncing: 'Syncing', error: 'Error', reauthorization_required: 'Sign in again',
+};
+export const kindText: Record<string, string> = {
+  crm: 'CRM', workspace: 'Mail and calendar', district_intel: 'District intelligence', district_intelligence: 'District intelligence',
+};
+export const isConnected = (c: Connector) => c.status !== 'disconnected';
+export const authPath = (provider: string) => `/api/connectors/${encodeURIComponent(provider)}/auth`;
+
+export function useConnectors() {
+  return useQuery({
+    queryKey: connectorsKey,
+    queryFn: ({ signal }) => api.get<{ connectors: Connector[] }>('/api/connectors/status', undefined, signal),
+    select: (body) => body.connectors,
+    refetchInterval: (query) => (query.state.data?.connectors.some((c) => c.running_run_id) ? 5_000 : 60_000),
+  });
+}
+
+export function useDiscovery(provider: string) {
+  return useQuery({
+    queryKey: ['discovery', provider],
+    queryFn: ({ signal }) => api.get<Discovery>(`/api/connectors/${encodeURIComponent(provider)}/discover`, undefined, signal),
+    staleTime: 5 * 60_000, // it asks the provider, which takes a while
+  });
+}
+
+export function useSync(provider: string) {
+  const client = useQueryClient();
+  const toasts = useToasts();
+  return useMutation({
+    mutationFn: (mode: 'incremental' | 'full') => api.post<RunStarted>(`/api/connectors/${encodeURIComponent(provider)}/sync`, { mode }),
+    onSuccess: ({ run, already_running }) => {
+      client.setQueryData(runKey(run.id), run);
+      void client.invalidateQueries({ queryKey: connectorsKey });
+      void client.invalidateQueries({ queryKey: runningKey });
+      toasts.good(already_running ? 'A sync is already at work.' : 'The sync has started.');
+    },
+    onError: (error) => toasts.bad('The sync did not start', error),
+  });
+}
+
+const authErrors: Record<string, string> = {
+  access_denied: 'The connection was declined on the provider’s page. Nothing was changed.',
+  state_mismatch: 'The answer did not belong to a request from this browser. Start the connection again here.',
+  invalid_state: 'The connection request is unknown, used up or too old. Start the connection again here.',
+  expired_state: 'The connection request was too old. Start the connection again here.',
+};
+export const authError = (code: string) => authErrors[code] ?? `The provider did not complete the connection (${code.replaceAll('_', ' ')}). Try again; if it keeps failing, check the provider’s settings.`;

@@ -1,0 +1,39 @@
+import type { FieldError } from '../api/client';
+import type { Mapping } from '../api/types';
+
+export const mappingKey = (m: Pick<Mapping, 'object' | 'target_field'>) => `${m.object}\u0000${m.target_field}`;
+
+export type Draft = ReadonlyMap<string, Mapping>;
+export const toDraft = (mappings: Mapping[]): Draft => new Map(mappings.map((m) => [mappingKey(m), m]));
+
+export interface Change { kind: 'added' | 'removed' | 'changed'; before: Mapping | null; after: Mapping | null }
+
+const same = (a: Mapping, b: Mapping) => a.source_field === b.source_field && (a.transform ?? '') === (b.transform ?? '');
+
+/** What saving the draft would change, in the order of the draft, removals last. */
+export function diff(saved: Draft, draft: Draft): Change[] {
+  const changes: Change[] = [];
+  for (const [key, after] of draft) {
+    const before = saved.get(key) ?? null;
+    if (!before) changes.push({ kind: 'added', before, after });
+    else if (!same(before, after)) changes.push({ kind: 'changed', before, after });
+  }
+  for (const [key, before] of saved) {
+    if (!draft.has(key)) changes.push({ kind: 'removed', before, after: null });
+  }
+  return changes;
+}
+
+/** Brings errors such as mappings[3].source_field back to the row they belong to; others come under ''. */
+export function errorsByRow(errors: FieldError[], sent: Mapping[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const error of errors) {
+    const index = /mappings\[(\d+)\]/.exec(error.location)?.[1];
+    const mapping = index === undefined ? undefined : sent[Number(index)];
+    const key = mapping ? mappingKey(mapping) : '';
+    found.set(key, [found.get(key), error.message].filter(Boolean).join(' '));
+  }
+  return found;
+}
+
+export const describe = (m: Mapping | null) => (m ? (m.transform ? `${m.source_field} (${m.transform})` : m.source_field) : 'not mapped');

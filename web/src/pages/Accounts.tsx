@@ -1,0 +1,110 @@
+import { Anchor, Button, Drawer, Select } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { Link } from 'react-router';
+import { url } from '../api/client';
+import type { AccountPage, AccountRow } from '../api/types';
+import { useMay } from '../app/session';
+import { Empty, Loading, Missing, Money, Or, Page } from '../components/basics';
+import { DataTable, type Column } from '../components/DataTable';
+import { ScoreValue } from '../components/score';
+import { SearchField } from '../components/SearchField';
+import { Icon } from '../components/icons';
+import { download, toCsv } from '../lib/csv';
+import { words } from '../lib/format';
+import { useCursorList } from '../lib/list';
+import { segments, stateCodes } from '../lib/states';
+import { useUrlState } from '../lib/url';
+
+const AccountView = lazy(() => import('../components/AccountView'));
+
+export default function Accounts() {
+  const { get, set } = useUrlState();
+  const mayExport = useMay('manager');
+  const filters = { query: get('query'), segment: get('segment'), territory: get('territory'), state: get('state'), sort: get('sort') || 'risk' };
+  const list = useCursorList<AccountPage, AccountRow>('accounts', '/api/accounts', filters, (page) => page.accounts);
+  const currency = list.first?.currency ?? 'USD';
+  const open = (row: AccountRow) => set({ account: row.account_id }, { push: true });
+  const filtered = Boolean(filters.query || filters.segment || filters.territory || filters.state);
+
+  return (
+    <Page title="Accounts" about="Districts and institutions of this organization, with their scores.">
+      <DataTable
+        name="Accounts"
+        columns={columns(currency, open, (row, model) => set({ account: row.account_id, score: model }, { push: true }))}
+        list={list}
+        rowKey={(row) => row.account_id}
+        rowName={(row) => row.name}
+        total={list.first?.total}
+        sort={filters.sort}
+        onSort={(sort) => set({ sort })}
+        onOpen={open}
+        exportHref={mayExport ? url('/api/exports/accounts', filters) : undefined}
+        filters={
+          <>
+            <SearchField label="Search accounts" placeholder="Name or domain" value={filters.query} onChange={(query) => set({ query })} />
+            <Select aria-label="Segment" placeholder="All segments" clearable data={segments} value={filters.segment || null} onChange={(segment) => set({ segment })} w={150} />
+            <Select aria-label="State" placeholder="All states" clearable searchable data={stateCodes} value={filters.state || null} onChange={(state) => set({ state })} w={130} />
+            <SearchField label="Territory" value={filters.territory} onChange={(territory) => set({ territory })} width={150} />
+          </>
+        }
+        bulk={(rows) => (
+          <Button variant="default" leftSection={<Icon name="download" />} onClick={() => download('accounts.csv', selectionCsv(rows, currency))}>Export selection</Button>
+        )}
+        empty={filtered ? (
+          <Empty title="No account matches these filters" action={<Button variant="default" onClick={() => set({ query: null, segment: null, territory: null, state: null })}>Clear filters</Button>} />
+        ) : (
+          <Empty title="No accounts yet" action={<Button component={Link} to="/settings/connectors">Connect a CRM</Button>}>Accounts appear here after the first sync of a connected CRM.</Empty>
+        )}
+      />
+      <AccountPanel id={get('account')} close={() => set({ account: null, score: null, tab: null })} />
+    </Page>
+  );
+}
+
+function AccountPanel({ id, close }: { id: string; close: () => void }) {
+  return (
+    <Drawer opened={Boolean(id)} onClose={close} position="right" size="xl" title="Account" closeButtonProps={{ 'aria-label': 'Close account' }}>
+      <div className="stack">
+        <Anchor component={Link} to={`/accounts/${id}`} size="sm">Open as a page</Anchor>
+        <Suspense fallback={<Loading />}>{id && <AccountView id={id} />}</Suspense>
+      </div>
+    </Drawer>
+  );
+}
+
+function columns(currency: string, open: (row: AccountRow) => void, score: (row: AccountRow, model: string) => void): Column<AccountRow>[] {
+  return [
+    {
+      key: 'name', header: 'Account', sort: 'name', fixed: true,
+      cell: (row) => (
+        <Link
+          to={`/accounts/${row.account_id}`}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+            event.preventDefault();
+            open(row);
+          }}
+        >
+          {row.name}
+        </Link>
+      ),
+    },
+    { key: 'risk', header: 'Risk', sort: 'risk', sortDirection: 'descending', align: 'end', width: 120, cell: (row) => <ScoreValue model="risk" value={row.risk} reason={row.reason} of={row.name} onOpen={() => score(row, 'risk')} /> },
+    { key: 'health', header: 'Health', sort: 'health', sortDirection: 'descending', align: 'end', width: 120, cell: (row) => <ScoreValue model="health" value={row.health} reason={row.reason} of={row.name} onOpen={() => score(row, 'health')} /> },
+    { key: 'priority', header: 'Priority', sort: 'priority', sortDirection: 'descending', align: 'end', width: 120, wide: true, extra: true, cell: (row) => <ScoreValue model="priority" value={row.priority} reason={row.reason ?? 'not_available'} of={row.name} /> },
+    { key: 'arr', header: 'ARR', sort: 'arr', sortDirection: 'descending', align: 'end', wide: true, cell: (row) => <Money cents={row.arr_cents} currency={currency} reason="No subscription is known" /> },
+    { key: 'segment', header: 'Segment', wide: true, cell: (row) => <Or value={row.segment} reason="No segment is set" /> },
+    { key: 'state', header: 'State', wide: true, cell: (row) => <Or value={row.state} reason="No state is known" /> },
+    { key: 'territory', header: 'Territory', wide: true, cell: (row) => <Or value={row.territory} reason="In no territory" /> },
+    { key: 'status', header: 'Status', wide: true, cell: (row) => words(row.status) },
+    { key: 'match', header: 'NCES / UNITID', wide: true, extra: true, cell: (row) => row.nces_id ?? row.unitid ?? <Missing reason="Not matched to a district or institution" /> },
+    { key: 'domain', header: 'Domain', wide: true, extra: true, cell: (row) => <Or value={row.domain} reason="No domain is known" /> },
+  ];
+}
+
+function selectionCsv(rows: AccountRow[], currency: string): string {
+  return toCsv(
+    ['account_id', 'name', 'segment', 'territory', 'state', 'status', 'nces_id', 'unitid', 'domain', 'arr', 'currency', 'health', 'risk', 'priority'],
+    rows.map((r) => [r.account_id, r.name, r.segment, r.territory, r.state, r.status, r.nces_id, r.unitid, r.domain, r.arr_cents === null ? null : (r.arr_cents / 100).toFixed(2), currency, r.health, r.risk, r.priority]),
+  );
+}
