@@ -79,6 +79,8 @@ func expand(in []string) []string {
 	for i, w := range in {
 		last := i == len(in)-1
 		switch {
+		case w == "st" && i > 0 && !last && strings.HasPrefix(in[i+1], "univ"):
+			out = append(out, "state")
 		case w == "st" && !last && i+1 < len(in) && !allDigits([]byte(in[i+1])):
 			out = append(out, "saint")
 		case w == "st" && last && i > 0:
@@ -198,7 +200,7 @@ func dropAffixes(in []string) []string {
 	names, tail := out[:end], out[end:]
 	for {
 		n := affixLen(names)
-		if n == 0 || !tellsSomething(names[:len(names)-n]) {
+		if n == 0 {
 			break
 		}
 		names = names[:len(names)-n]
@@ -206,38 +208,41 @@ func dropAffixes(in []string) []string {
 	return append(append(make([]string, 0, len(out)), names...), tail...)
 }
 
-// affixLen returns how many words at the end say only what kind of body it is.
+// affixLen returns how many words at the end say only what kind of body it is, and leave a name.
 func affixLen(w []string) int {
 	for _, suffix := range [][]string{
 		{"community", "unit", "school", "district"}, {"community", "consolidated", "school", "district"},
-		{"consolidated", "independent", "school", "district"}, {"union", "free", "school", "district"},
-		{"independent", "school", "district"}, {"unified", "school", "district"}, {"consolidated", "school", "district"},
+		{"union", "free", "school", "district"},
+		{"independent", "school", "district"}, {"unified", "school", "district"},
 		{"central", "school", "district"}, {"community", "school", "district"}, {"public", "school", "district"},
-		{"community", "schools"}, {"central", "schools"}, {"public", "schools"}, {"public", "school", "system"},
+		{"common", "school", "district"}, {"municipal", "school", "district"}, {"community", "schools"}, {"central", "schools"}, {"public", "schools"}, {"public", "school", "system"},
 		{"board", "of", "education"}, {"school", "corporation"}, {"school", "system"}, {"school", "department"},
 		{"unified", "district"}, {"school", "district"}, {"schools", "district"}, {"k", "12"},
 		{"main", "campus"}, {"school", "districts"}, {"independent"}, {"unified"}, {"schools"}, {"district"}, {"campus"}, {"inc"}, {"llc"},
 	} {
-		if len(w) > len(suffix) && startsWith(w[len(w)-len(suffix):], suffix) {
+		if n := len(w) - len(suffix); n > 0 && startsWith(w[n:], suffix) && tellsSomething(w[:n]) {
 			return len(suffix)
 		}
 	}
 	return 0
 }
 
-// tellsSomething reports whether words name a place or body, and not only a direction or a number.
+// tellsSomething reports whether words name a place or body: more than one direction or a number.
 func tellsSomething(w []string) bool {
+	directions := 0
 	for _, word := range w {
 		switch word {
 		case "north", "south", "east", "west", "northern", "southern", "eastern", "western", "northeast", "northwest",
-			"southeast", "southwest", "central", "new", "the", "of", "community", "unified", "independent", "school", "public":
+			"southeast", "southwest", "central":
+			directions++
+		case "new", "the", "of", "community", "unified", "independent", "school", "public":
 		default:
 			if !isNumber(word) {
 				return true
 			}
 		}
 	}
-	return false
+	return directions > 1
 }
 
 // numbersLast moves a number in front of the name behind it: "USD 259 Wichita" is "Wichita USD 259".

@@ -43,6 +43,39 @@ func (n *names) print(r *report) {
 	}
 }
 
+// sameDistricts compares how two publishers write the names of the same districts.
+func (n *names) sameDistricts(r *report, rosters []loaded) {
+	ccd := n.newest[datasets.FormatCCDDirectory]
+	for _, l := range rosters {
+		if ccd.file == nil || l.file.Vintage.Year != ccd.file.Vintage.Year-1 || l.file.Encoding != "xls" {
+			continue
+		}
+		byID := map[string]string{}
+		for _, row := range l.rows {
+			byID[row.Poverty.LEAID] = row.Poverty.Name
+		}
+		both, same := 0, 0
+		var differ []string
+		for _, row := range ccd.rows {
+			name, ok := byID[row.District.LEAID]
+			if !ok {
+				continue
+			}
+			both++
+			if datasets.NormalizeName(name) == datasets.NormalizeName(row.District.Name) {
+				same++
+			} else {
+				differ = append(differ, fmt.Sprintf("%q, %q", name, row.District.Name))
+			}
+		}
+		fmt.Fprintf(r.out, "%d of %d districts have the same normalized name in CCD and SAIPE %d\n", same, both, l.file.Vintage.Year)
+		for _, d := range differ[:min(len(differ), 10)] {
+			fmt.Fprintln(r.out, "   ", d)
+		}
+		r.check(both > 900 && same*100 >= both*95, "only %d of %d districts have the same normalized name in CCD and SAIPE", same, both)
+	}
+}
+
 func put(m map[string]map[string]string, key, id, name string) {
 	if m[key] == nil {
 		m[key] = map[string]string{}

@@ -78,6 +78,7 @@ func run(ctx context.Context, r *report, dir string) {
 	}
 	sameCells(r, sheets)
 	names.print(r)
+	names.sameDistricts(r, sheets)
 }
 
 func manifest(dir string) ([]entry, error) {
