@@ -169,8 +169,11 @@ func stuck(before, after position, res queryResult, recs []connectors.Record, la
 	if later {
 		return (!*res.Done && res.NextRecordsURL == before.Locator) || after.Read > after.Total
 	}
-	return before.ID != "" && len(recs) > 0 &&
-		(recs[0].ExternalID == before.ID || recs[0].UpdatedAt.Before(before.At))
+	if before.ID == "" || len(recs) == 0 {
+		return false
+	}
+	at := recs[0].UpdatedAt
+	return at.Before(before.At) || (at.Equal(before.At) && recs[0].ExternalID == before.ID)
 }
 
 // pageSize is the batch size that is asked for; the provider takes it as a hint.
