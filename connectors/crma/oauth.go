@@ -125,7 +125,7 @@ func (p *Provider) identify(ctx context.Context, c *connectors.Client, g connect
 
 // reach makes the cheapest call that needs API access.
 func (p *Provider) reach(ctx context.Context, c *connectors.Client) error {
-	_, err := c.JSON(ctx, connectors.Call{Ref: p.dataPath}, &struct{}{})
+	_, err := c.JSON(ctx, connectors.Call{Ref: p.dataPath + "/limits"}, &struct{}{})
 	if err != nil {
 		return fmt.Errorf("reach the API: %w", err)
 	}

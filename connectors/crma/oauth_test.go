@@ -31,7 +31,7 @@ func openIDP(t *testing.T, s *idp) (*Provider, string) {
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) { write(w, s.tokenStatus, s.token) })
 	mux.HandleFunc("POST /revoke", func(_ http.ResponseWriter, r *http.Request) { s.revoked = r.FormValue("token") })
 	mux.HandleFunc("GET /services/oauth2/userinfo", func(w http.ResponseWriter, _ *http.Request) { write(w, s.userinfoStatus, s.userinfo) })
-	mux.HandleFunc("GET /services/data/v60.0", func(w http.ResponseWriter, _ *http.Request) { write(w, 200, `{}`) })
+	mux.HandleFunc("GET /services/data/v60.0/limits", func(w http.ResponseWriter, _ *http.Request) { write(w, 200, `{}`) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	p, err := New(connectors.Settings{AuthorizeURL: server.URL + "/authorize", TokenURL: server.URL + "/token",

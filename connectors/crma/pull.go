@@ -11,7 +11,7 @@ import (
 
 // Pull reads the next page of an object in the order of (SystemModstamp, Id). A run starts at a zero cursor (all
 // records) or behind a complete run (what was stamped since its start, with the overlap); inside a run nothing is read
-// twice. Warnings: field_lost.
+// twice. Warnings: field_lost, rows_missing.
 func (s *session) Pull(ctx context.Context, req connectors.PullRequest) (connectors.Page, error) {
 	if !supported(req.Object) {
 		return connectors.Page{}, unknownObject(req.Object)
@@ -115,7 +115,7 @@ func (s *session) step(ctx context.Context, pos position, sel selection, endpoin
 		}
 	}
 	out, err := conclude(pos, res, sel, later)
-	out.warnings = warnings
+	out.warnings = append(warnings, out.warnings...)
 	return out, err
 }
 
@@ -155,6 +155,10 @@ func conclude(pos position, res queryResult, sel selection, later bool) (stepped
 		pos.Locator = res.NextRecordsURL
 	}
 	out.total = pos.Full
+	if short := pos.Total - pos.Read; out.done && sel.limit == 0 && short > 0 {
+		out.warnings = []connectors.Warning{{Code: "rows_missing", Count: short,
+			Message: fmt.Sprintf("%s: a query gave %d rows fewer than it announced; they may have been deleted meanwhile", sel.object, short)}}
+	}
 	if out.done {
 		pos = pos.finish()
 	}

@@ -339,3 +339,28 @@ func TestColumnsStayWithinARequest(t *testing.T) {
 	require.Equal(t, []string{"Id", "SystemModstamp", "A_rather_long_field_name_0999__c"}, columns)
 	require.Equal(t, []string{"Nope", "Address"}, missing)
 }
+
+func TestPullWarnsOfRowsThatNeverCame(t *testing.T) {
+	t.Parallel()
+	s := openOrg(t, &org{answer: func(string) (int, string) { return pageOf(5, "", row(1, 1), row(2, 2)) }})
+	page := pull(t, s, "")
+	require.Len(t, page.Warnings, 1)
+	require.Equal(t, "rows_missing", page.Warnings[0].Code)
+	require.EqualValues(t, 3, page.Warnings[0].Count)
+}
+
+func TestRecordsThatChangedLateAreReadByTheNextRun(t *testing.T) {
+	t.Parallel()
+	// Row 2 was stamped at 12:55 but committed only after the run that started at 13:00.
+	late := false
+	o := &org{answer: func(q string) (int, string) {
+		if late && strings.Contains(q, "SystemModstamp >= 2026-05-01T12:50:00Z") {
+			return pageOf(1, "", row(2, 55))
+		}
+		return pageOf(1, "", row(1, 59))
+	}}
+	s := openOrg(t, o)
+	first := pull(t, s, "")
+	late = true
+	require.Equal(t, []string{rowID(2)}, ids(pull(t, s, first.Next).Records))
+}
