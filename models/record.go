@@ -44,7 +44,7 @@ type Account struct {
 	OverdueDays                       *int64
 	OnboardingPct, GoalsMetPct        *float64 // share, 0-1
 	Competitor                        *string
-	FieldSources                      map[string]FieldSource `gorm:"serializer:json"`
+	MappingID                         int32 // mapping_versions: where each field comes from
 	SourceCreatedAt                   *time.Time
 	CreatedAt, UpdatedAt              time.Time
 	DeletedAt                         *time.Time
@@ -65,7 +65,7 @@ type Contact struct {
 	Champion             *bool
 	LeftOn               *time.Time `gorm:"type:date"`
 	OwnerExternalID      *string
-	FieldSources         map[string]FieldSource `gorm:"serializer:json"`
+	MappingID            int32 // mapping_versions: where each field comes from
 	CreatedAt, UpdatedAt time.Time
 	DeletedAt            *time.Time
 }
@@ -89,7 +89,7 @@ type Opportunity struct {
 	OwnerExternalID      *string
 	StageChangedAt       *time.Time
 	CreatedOn            *time.Time
-	FieldSources         map[string]FieldSource `gorm:"serializer:json"`
+	MappingID            int32 // mapping_versions: where each field comes from
 	CreatedAt, UpdatedAt time.Time
 	DeletedAt            *time.Time
 }
@@ -109,7 +109,7 @@ type Activity struct {
 	Subject, Status      *string
 	OnDate               *time.Time `gorm:"type:date"`
 	CompletedAt          *time.Time
-	FieldSources         map[string]FieldSource `gorm:"serializer:json"`
+	MappingID            int32 // mapping_versions: where each field comes from
 	CreatedAt, UpdatedAt time.Time
 	DeletedAt            *time.Time
 }
@@ -158,6 +158,7 @@ type Score struct {
 	Coverage     float32
 	ModelVersion string
 	ComputedAt   time.Time
+	TookUS       int `gorm:"column:took_us"` // how long computing took, microseconds
 	Body         []byte
 }
 

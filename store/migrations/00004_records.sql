@@ -34,7 +34,7 @@ CREATE TABLE accounts (
   onboarding_pct double precision,
   goals_met_pct double precision,
   competitor text,
-  field_sources jsonb NOT NULL DEFAULT '{}', -- canonical field -> provider, object, field
+  mapping_id integer NOT NULL, -- mapping_versions: where each field comes from
   source_created_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
@@ -61,7 +61,7 @@ CREATE TABLE contacts (
   champion boolean,
   left_on date,
   owner_external_id text,
-  field_sources jsonb NOT NULL DEFAULT '{}',
+  mapping_id integer NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
   deleted_at timestamptz,
@@ -90,7 +90,7 @@ CREATE TABLE opportunities (
   owner_external_id text,
   stage_changed_at timestamptz,
   created_on timestamptz,
-  field_sources jsonb NOT NULL DEFAULT '{}',
+  mapping_id integer NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
   deleted_at timestamptz,
@@ -115,7 +115,7 @@ CREATE TABLE activities (
   status text,
   on_date date,
   completed_at timestamptz,
-  field_sources jsonb NOT NULL DEFAULT '{}',
+  mapping_id integer NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
   deleted_at timestamptz,
@@ -125,6 +125,7 @@ CREATE TABLE activities (
 );
 SELECT tenancy.protect('activities');
 CREATE INDEX activities_account ON activities (org_id, account_id, on_date DESC);
+CREATE INDEX activities_contact ON activities (org_id, contact_id) WHERE contact_id IS NOT NULL;
 
 CREATE TABLE subscription_lines (
   org_id uuid NOT NULL REFERENCES orgs (id) ON DELETE CASCADE,
@@ -156,8 +157,7 @@ CREATE TABLE feature_facts (
   valid_at timestamptz NOT NULL,
   value double precision, -- NULL: became unknown
   source_ref text NOT NULL,
-  PRIMARY KEY (org_id, account_id, feature, known_at),
-  FOREIGN KEY (org_id, account_id) REFERENCES accounts (org_id, id) ON DELETE CASCADE
+  PRIMARY KEY (org_id, account_id, feature, known_at) -- no foreign key: one check per fact costs more than the fact
 );
 SELECT tenancy.protect('feature_facts');
 REVOKE UPDATE, DELETE ON feature_facts FROM revarch_app, revarch_worker;
@@ -179,6 +179,7 @@ CREATE TABLE scores (
   coverage real NOT NULL,
   model_version text NOT NULL,
   computed_at timestamptz NOT NULL,
+  took_us integer NOT NULL, -- how long computing took
   body bytea NOT NULL, -- scoring.Compact
   PRIMARY KEY (org_id, account_id, model),
   FOREIGN KEY (org_id, account_id) REFERENCES accounts (org_id, id) ON DELETE CASCADE
