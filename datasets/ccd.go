@@ -12,6 +12,9 @@ type ccdParser struct {
 	county, countyFIPS, web, kind, status, low, high             int
 	charter, members, lat, lon, year                             int
 	file                                                         int // end year of the school year
+
+	sameYear string // the cell that told it: all rows repeat it, so it is read once
+	states   stateMemo
 }
 
 func bindCCDWide(h header) rowParser {
@@ -55,7 +58,7 @@ func (p *ccdParser) parse(c *cells) (Row, error) {
 	d.FIPS = c.fips(p.fips)
 	d.State = c.code(p.state)
 	if d.State == "" {
-		d.State = StateOf(d.FIPS)
+		d.State = p.states.usps(d.FIPS)
 	}
 	d.County = c.told(p.county)
 	d.CountyFIPS = c.digits(p.countyFIPS, 5)
@@ -78,11 +81,14 @@ func (p *ccdParser) parse(c *cells) (Row, error) {
 		return Row{}, &RowError{Column: "FIPST", Reason: "is empty"}
 	case d.LEAID[:2] != d.FIPS:
 		return Row{}, &RowError{Column: "LEAID", Reason: strconv.Quote(d.LEAID) + " does not start with the state code " + d.FIPS}
-	case StateOf(d.FIPS) == "" && !federalFIPS(d.FIPS):
+	case p.states.usps(d.FIPS) == "" && !federalFIPS(d.FIPS):
 		return Row{}, &RowError{Column: "FIPST", Reason: strconv.Quote(d.FIPS) + " is not a state, territory or federal agency"}
 	}
-	if got := endOfSchoolYear(string(c.raw(p.year))); got != p.file {
-		return Row{}, &RowError{Column: c.name(p.year), Reason: strconv.Quote(clip(c.raw(p.year))) + " is another school year than the first row's"}
+	if year := c.raw(p.year); string(year) != p.sameYear {
+		if endOfSchoolYear(string(year)) != p.file {
+			return Row{}, &RowError{Column: c.name(p.year), Reason: strconv.Quote(clip(year)) + " is another school year than the first row's"}
+		}
+		p.sameYear = string(year)
 	}
 	return Row{District: d}, nil
 }

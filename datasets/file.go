@@ -55,19 +55,6 @@ func WithYear(year int) Option { return func(o *options) { o.year = year } }
 // WithRelease tells how final the publication is, for a file whose name does not.
 func WithRelease(r Release) Option { return func(o *options) { o.release = r } }
 
-// Reader opens files; Default is the one implementation, and services take the interface.
-type Reader interface {
-	Open(ctx context.Context, name string, src io.ReaderAt, size int64, opts ...Option) (*File, error)
-}
-
-// Default opens every supported format.
-type Default struct{}
-
-// Open is the package's Open.
-func (Default) Open(ctx context.Context, name string, src io.ReaderAt, size int64, opts ...Option) (*File, error) {
-	return Open(ctx, name, src, size, opts...)
-}
-
 // Open recognizes the file in src by content and reads its vintage; name is a hint for the vintage and for messages. A
 // file that cannot be what it should be is a fault.BadFile error that says why.
 func Open(ctx context.Context, name string, src io.ReaderAt, size int64, opts ...Option) (*File, error) {

@@ -13,6 +13,7 @@ type ipedsParser struct {
 	sector, level, control, carnegie, locale, size, degree, hbcu, tribal                           int
 	active, closed, death, newID, lat, lon                                                         int
 	edition                                                                                        string
+	states                                                                                         stateMemo
 }
 
 func bindIPEDS(h header) rowParser {
@@ -86,12 +87,13 @@ func (p *ipedsParser) parse(c *cells) (Row, error) {
 		return Row{}, c.err
 	case in.Name == "":
 		return Row{}, &RowError{Column: "INSTNM", Reason: "is empty"}
+	case p.states.usps(in.FIPS) == in.State && in.State != "":
+		return Row{Institution: in}, nil
 	case FIPSOf(in.State) == "":
 		return Row{}, &RowError{Column: "STABBR", Reason: strconv.Quote(in.State) + " is not a state or territory"}
-	case FIPSOf(in.State) != in.FIPS:
+	default:
 		return Row{}, &RowError{Column: "FIPS", Reason: in.FIPS + " is not the code of " + in.State}
 	}
-	return Row{Institution: in}, nil
 }
 
 // string6 reads a UNITID, which never starts with a zero.

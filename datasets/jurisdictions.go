@@ -18,17 +18,17 @@ func Facts() fs.FS { return embedded }
 
 // Jurisdiction is a state or DC with what differs between school systems. A fiscal-year month of 0 is unknown.
 type Jurisdiction struct {
-	USPS                 string
-	FIPS                 string // 2 digits
-	Name                 string
-	EducationAgency      string
-	DataPortals          []string
-	AssessmentFamilies   string // test families of grades 3-8 by year, as text
-	StateFiscalYearStart int    // month, 1-12
-	DistrictFiscalYear   int    // month in which a district's year starts, 1-12
-	No2020Results        bool
-	Notes                string
-	Confidence           string // high, medium or low
+	USPS                    string
+	FIPS                    string // 2 digits
+	Name                    string
+	EducationAgency         string
+	DataPortals             []string
+	AssessmentFamilies      string // test families of grades 3-8 by year, as text
+	StateFiscalYearStart    int    // month, 1-12
+	DistrictFiscalYearStart int    // month in which a district's year starts, 1-12
+	No2020Results           bool
+	Notes                   string
+	Confidence              string // high, medium or low
 }
 
 // Jurisdictions reads the committed table of the 50 states and DC.
@@ -51,7 +51,7 @@ func Jurisdictions() ([]Jurisdiction, error) {
 		j := Jurisdiction{
 			USPS: get("USPS"), FIPS: get("FIPS"), Name: get("JURISDICTION"), EducationAgency: get("EDUCATION_AGENCY"),
 			DataPortals: strings.Split(get("DATA_PORTAL_HOSTS"), "; "), AssessmentFamilies: get("ASSESSMENT_FAMILIES_GRADES_3_8"),
-			StateFiscalYearStart: month(get("STATE_FISCAL_YEAR_START_MONTH")), DistrictFiscalYear: month(get("DISTRICT_FISCAL_YEAR_START_MONTH")),
+			StateFiscalYearStart: month(get("STATE_FISCAL_YEAR_START_MONTH")), DistrictFiscalYearStart: month(get("DISTRICT_FISCAL_YEAR_START_MONTH")),
 			No2020Results: get("NO_2020_RESULTS") == "true", Notes: get("NOTES"), Confidence: get("CONFIDENCE"),
 		}
 		if FIPSOf(j.USPS) != j.FIPS || j.FIPS == "" {

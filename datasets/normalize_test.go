@@ -95,7 +95,7 @@ func TestReferenceTables(t *testing.T) {
 		byCode[j.USPS] = j
 	}
 	require.Equal(t, 10, byCode["AL"].StateFiscalYearStart)
-	require.Equal(t, 7, byCode["NY"].DistrictFiscalYear)
+	require.Equal(t, 7, byCode["NY"].DistrictFiscalYearStart)
 	require.Len(t, datasets.StateCodes(), 59)
 	require.Equal(t, "TX", datasets.StateOf(datasets.FIPSOf("TX")))
 	files, err := fs.Glob(datasets.Facts(), "facts/*.csv")

@@ -68,7 +68,7 @@ func locate(ctx context.Context, name string, src io.ReaderAt, size int64) (sour
 		if len(found) == 0 {
 			return source{}, recognized{}, fault.New(fault.BadFile, "None of the files in %q (%s) is a supported dataset. Supported are: %s.", name, list, titles())
 		}
-		return source{}, recognized{}, fault.New(fault.BadFile, "%q holds several data files (%s). %s", name, list, moreThanOneZip)
+		return source{}, recognized{}, fault.New(fault.BadFile, "%q holds several data files (%s). %s", name, list, unpackFirst)
 	}
 	return found[pick], heads[pick], nil
 }

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	sniffLen       = 64 << 10
-	maxUnpacked    = 8 << 30 // bytes; a longer stream is a decompression bomb
-	maxZipMembers  = 200
-	gzipMagic      = "\x1f\x8b"
-	zipMagic       = "PK\x03\x04"
-	zipEmptyMagic  = "PK\x05\x06"
-	utf8BOM        = "\xef\xbb\xbf"
-	moreThanOneZip = "Unpack it and load the inner file."
+	sniffLen      = 64 << 10
+	maxUnpacked   = 8 << 30 // bytes; a longer stream is a decompression bomb
+	maxZipMembers = 200
+	gzipMagic     = "\x1f\x8b"
+	zipMagic      = "PK\x03\x04"
+	zipEmptyMagic = "PK\x05\x06"
+	utf8BOM       = "\xef\xbb\xbf"
+	unpackFirst   = "Unpack it and load the inner file."
 )
 
 // packing is how a file was wrapped.
@@ -201,7 +201,7 @@ func refuse(name string, head []byte) error {
 	case bytes.HasPrefix(head, []byte("%PDF")):
 		return fault.New(fault.BadFile, "%q is a PDF. Load the data file and not its documentation.", name)
 	case bytes.HasPrefix(head, []byte(zipMagic)), bytes.HasPrefix(head, []byte(gzipMagic)):
-		return fault.New(fault.BadFile, "%q is packed more than once. %s", name, moreThanOneZip)
+		return fault.New(fault.BadFile, "%q is packed more than once. %s", name, unpackFirst)
 	case bytes.IndexByte(head, 0) >= 0:
 		return fault.New(fault.BadFile, "%q is a binary file and not a CSV, text or .xls file.", name)
 	}

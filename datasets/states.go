@@ -45,3 +45,14 @@ func StateOf(fips string) string {
 func federalFIPS(fips string) bool {
 	return fips == "58" || fips == "59" || fips == "61" || fips == "63"
 }
+
+// stateMemo answers the look-up of the row before again: files are sorted by state.
+type stateMemo struct{ fipsCode, uspsCode string }
+
+// usps is StateOf.
+func (m *stateMemo) usps(fips string) string {
+	if fips != m.fipsCode {
+		m.fipsCode, m.uspsCode = fips, StateOf(fips)
+	}
+	return m.uspsCode
+}
