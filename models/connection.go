@@ -67,7 +67,9 @@ type SyncCursor struct {
 	Object         string    `gorm:"primaryKey"`
 	Cursor         string
 	Pulled         int64
-	FullRunID      *uuid.UUID `gorm:"type:uuid"`
+	FullRunID      *uuid.UUID `gorm:"type:uuid"` // the full enumeration in progress
+	FullDone       bool       // it has come to its complete end
+	TrackSeen      bool       // it notes what it meets, so that the rest can be found deleted
 	CompletedAt    *time.Time
 	DeletionsSince *time.Time
 	UpdatedAt      time.Time
@@ -94,5 +96,17 @@ type RecordLink struct {
 	Object     string    `gorm:"primaryKey"`
 	ExternalID string    `gorm:"primaryKey"`
 	RecordType RecordType
-	RecordID   uuid.UUID `gorm:"type:uuid"`
+	RecordID   uuid.UUID  `gorm:"type:uuid"` // the winner's after a merge
+	MergedFrom *uuid.UUID `gorm:"type:uuid"` // after a merge, the record it was before
+}
+
+// MappingVersion is a mapping that canonical rows were made with: canonical field to provider field.
+type MappingVersion struct {
+	OrgID     uuid.UUID `gorm:"type:uuid;primaryKey"`
+	ID        int32     `gorm:"primaryKey;autoIncrement:false"`
+	Provider  Provider
+	Object    string
+	Hash      []byte
+	Entries   map[string]string `gorm:"serializer:json"`
+	CreatedAt time.Time
 }

@@ -48,6 +48,21 @@ CREATE TABLE field_mappings (
 );
 SELECT tenancy.protect('field_mappings');
 
+-- Every mapping that canonical rows were made with. A row keeps the small id instead of a source per field: the same
+-- text on each of a million rows would outweigh the rows themselves.
+CREATE TABLE mapping_versions (
+  org_id uuid NOT NULL REFERENCES orgs (id) ON DELETE CASCADE,
+  id integer NOT NULL, -- ascending within the organization
+  provider text NOT NULL,
+  object text NOT NULL,
+  hash bytea NOT NULL, -- of the entries
+  entries jsonb NOT NULL, -- canonical field -> provider field
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (org_id, id),
+  UNIQUE (org_id, provider, object, hash)
+);
+SELECT tenancy.protect('mapping_versions');
+
 CREATE TABLE sync_cursors (
   org_id uuid NOT NULL REFERENCES orgs (id) ON DELETE CASCADE,
   provider text NOT NULL,
@@ -55,6 +70,8 @@ CREATE TABLE sync_cursors (
   cursor text NOT NULL DEFAULT '',
   pulled bigint NOT NULL DEFAULT 0,      -- records of the enumeration in progress
   full_run_id uuid,                      -- the full enumeration in progress, NULL otherwise
+  full_done boolean NOT NULL DEFAULT false, -- it has come to its complete end
+  track_seen boolean NOT NULL DEFAULT false, -- it notes what it meets: something was stored before it began
   completed_at timestamptz,              -- when the object last came to its end
   deletions_since timestamptz,           -- deletions are asked for from here on
   updated_at timestamptz NOT NULL DEFAULT now(),
@@ -66,38 +83,41 @@ SELECT tenancy.protect('sync_cursors');
 CREATE TABLE sync_seen (
   org_id uuid NOT NULL REFERENCES orgs (id) ON DELETE CASCADE,
   run_id uuid NOT NULL,
-  object text NOT NULL,
-  external_id text NOT NULL,
+  object text COLLATE "C" NOT NULL,
+  external_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (org_id, run_id, object, external_id)
 );
 SELECT tenancy.protect('sync_seen');
 
 CREATE TABLE raw_records (
   org_id uuid NOT NULL REFERENCES orgs (id) ON DELETE CASCADE,
-  provider text NOT NULL,
-  object text NOT NULL,
-  external_id text NOT NULL,
+  provider text COLLATE "C" NOT NULL,
+  object text COLLATE "C" NOT NULL,
+  external_id text COLLATE "C" NOT NULL,
   payload jsonb NOT NULL,
   source_updated_at timestamptz,
   deleted_at timestamptz,
   merged_into text,
-  content_hash bytea NOT NULL,
+  content_hash bytea NOT NULL, -- empty while the record cannot be mapped, so that it is tried again
   received_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (org_id, provider, object, external_id)
 );
 SELECT tenancy.protect('raw_records');
+CREATE INDEX raw_records_merged ON raw_records (org_id, provider, object) WHERE merged_into IS NOT NULL;
 
 CREATE TABLE record_links (
   org_id uuid NOT NULL REFERENCES orgs (id) ON DELETE CASCADE,
-  provider text NOT NULL,
-  object text NOT NULL,
-  external_id text NOT NULL,
+  provider text COLLATE "C" NOT NULL,
+  object text COLLATE "C" NOT NULL,
+  external_id text COLLATE "C" NOT NULL,
   record_type text NOT NULL,
-  record_id uuid NOT NULL,
+  record_id uuid NOT NULL, -- the record that stands for it: the winner's after a merge
+  merged_from uuid, -- after a merge, the record it was before
   PRIMARY KEY (org_id, provider, object, external_id)
 );
 SELECT tenancy.protect('record_links');
 CREATE INDEX record_links_record ON record_links (org_id, record_id);
+CREATE INDEX record_links_merged ON record_links (org_id, provider) WHERE merged_from IS NOT NULL;
 
 -- +goose Down
-DROP TABLE record_links, raw_records, sync_seen, sync_cursors, field_mappings, connection_grants, connections;
+DROP TABLE record_links, raw_records, sync_seen, sync_cursors, mapping_versions, field_mappings, connection_grants, connections;
