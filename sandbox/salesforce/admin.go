@@ -3,13 +3,14 @@ package salesforce
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"revarch/sandbox/control"
 	"revarch/sandbox/data"
 )
 
-const rosterKey = "crm_a/roster"
+const rosterPrefix = "crm_a/roster/"
 
 type savedRoster struct {
 	Entries []data.RosterEntry `json:"entries"`
@@ -18,12 +19,18 @@ type savedRoster struct {
 
 // SetRoster renames the institutions and remembers the roster; it returns how many records changed.
 func (s *Server) SetRoster(roster []data.RosterEntry) (int, error) {
+	s.rosterMu.Lock()
+	defer s.rosterMu.Unlock()
+	if slices.Equal(roster, s.Roster()) {
+		return 0, nil
+	}
 	at := s.store.now()
 	n, err := s.store.setRoster(roster, at)
 	if err != nil {
 		return 0, err
 	}
-	return n, s.cfg.Journal.Put(rosterKey, savedRoster{roster, at})
+	s.rosters++ // all of them are replayed in turn, so that every stamp comes out as it was
+	return n, s.cfg.Journal.Put(rosterPrefix+itoa(s.rosters), savedRoster{roster, at})
 }
 
 // Roster returns the roster in force.

@@ -52,6 +52,8 @@ type Server struct {
 	locators *locators
 	usage    usage
 	schema   schemaClock
+	rosterMu sync.Mutex
+	rosters  int // that were set since the first start
 }
 
 // usage counts API requests of a UTC day.
@@ -65,13 +67,14 @@ type usage struct {
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, locators: newLocators(), chaos: &chaos.Injector{DataPath: "/services/data", TokenPath: "/services/oauth2/token", Error: writeStatus}}
 	s.schema.at = cfg.Generator.Config().Anchor
-	s.store = newStore(cfg.Generator, cfg.Clock, cfg.Journal, s.chaos.Hidden)
+	s.store = newStore(cfg.Generator, cfg.Clock, nil, s.chaos.Hidden) // what is replayed is in the journal already
 	for _, e := range cfg.Entries {
-		if e.Key == rosterKey {
+		if strings.HasPrefix(e.Key, rosterPrefix) {
 			var r savedRoster
 			if err := json.Unmarshal(e.Value, &r); err != nil {
 				return nil, err
 			}
+			s.rosters++
 			if _, err := s.store.setRoster(r.Entries, r.At); err != nil {
 				return nil, err
 			}
@@ -80,6 +83,7 @@ func New(cfg Config) (*Server, error) {
 	if err := s.store.restore(cfg.Entries); err != nil {
 		return nil, err
 	}
+	s.store.journal = cfg.Journal
 	var err error
 	s.oauth, err = oauth.New(oauth.Config{
 		Product: "Salesforce sandbox", User: username, Clients: cfg.Clients, AutoConsent: cfg.AutoConsent, Rotate: true,

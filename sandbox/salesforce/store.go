@@ -3,7 +3,9 @@ package salesforce
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -104,35 +106,35 @@ func (s *store) generate(gen *data.Generator, put func(*table, *row)) {
 	}
 }
 
-// setRoster renames the institutions: every record that comes out different with the new roster takes its new values
-// and a new stamp. What clients and tests had changed in such a record is overwritten; what was deleted stays deleted.
+// setRoster renames the institutions: every record that the new roster makes different takes its new values and a new
+// stamp. What clients and tests had changed in such a record is overwritten; what was deleted stays deleted, and all
+// other records stay as they are.
 func (s *store) setRoster(roster []data.RosterEntry, at time.Time) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	cfg := s.gen.Config()
 	cfg.Roster = roster
 	gen, err := data.New(cfg)
 	if err != nil {
 		return 0, err
 	}
-	at = at.UTC().Truncate(time.Second)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changed, dropErr := 0, error(nil)
+	now := appendTime(nil, at.UTC().Truncate(time.Second))
+	before, stop := iter.Pull(s.rows(s.gen))
+	defer stop()
 	fresh := map[*table]map[string]*row{}
+	changed := 0
 	s.generate(gen, func(t *table, r *row) {
+		was, _ := before() // both generate the same records in the same order
 		old := t.byID[r.id]
-		if old == nil || old.deleted || sameContent(t.object, old, r) {
+		if old == nil || old.deleted || was != nil && was.id == r.id && sameContent(t.object, was, r) {
 			return
 		}
-		now := appendTime(nil, at)
-		r = r.with(t.object, map[int][]byte{t.at.created: old.val(t.at.created), t.at.modified: now, t.at.system: now})
 		if fresh[t] == nil {
 			fresh[t] = map[string]*row{}
 		}
-		fresh[t][r.id] = r
+		fresh[t][r.id] = r.with(t.object, map[int][]byte{t.at.created: old.val(t.at.created), t.at.modified: now, t.at.system: now})
 		changed++
-		if err := s.journal.Drop(rowKey(t, r.id)); err != nil {
-			dropErr = err
-		}
+		err = errors.Join(err, s.journal.Drop(rowKey(t, r.id)))
 	})
 	for t, rows := range fresh {
 		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool { return rows[r.id] != nil })
@@ -141,7 +143,15 @@ func (s *store) setRoster(roster []data.RosterEntry, at time.Time) (int, error) 
 		t.sort()
 	}
 	s.gen = gen
-	return changed, dropErr
+	return changed, err
+}
+
+// rows returns every generated record.
+func (s *store) rows(gen *data.Generator) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		more := true
+		s.generate(gen, func(_ *table, r *row) { more = more && yield(r) })
+	}
 }
 
 // sameContent compares what a person would see: everything after the system fields.
