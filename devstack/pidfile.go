@@ -69,7 +69,8 @@ func (r pidRecord) alive() bool {
 	return err == nil && ticks == r.StartTicks && state != 'Z' && state != 'X'
 }
 
-// end stops a process that is not our child: its stop signal, a bounded wait, then SIGKILL to its group.
+// end stops a process that is not our child: its stop signal, a bounded wait, then SIGKILL to it and what is left of its
+// group.
 func (r pidRecord) end(ctx context.Context) error {
 	if !r.alive() {
 		return nil
@@ -77,13 +78,11 @@ func (r pidRecord) end(ctx context.Context) error {
 	if err := syscall.Kill(r.PID, r.StopSignal); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop leftover %s (process %d): %w", r.Name, r.PID, err)
 	}
-	if r.waitGone(ctx, r.StopTimeout) {
-		return nil
+	if !r.waitGone(ctx, r.StopTimeout) && ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if r.alive() {
-		if err := syscall.Kill(-r.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("kill leftover %s (process %d): %w", r.Name, r.PID, err)
-		}
+	if err := syscall.Kill(-r.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("kill leftover %s (process %d): %w", r.Name, r.PID, err)
 	}
 	if !r.waitGone(ctx, 10*time.Second) {
 		return fmt.Errorf("leftover %s (process %d) does not end", r.Name, r.PID)
@@ -116,7 +115,11 @@ func (d dataDir) stopLeftovers(ctx context.Context, log *slog.Logger) error {
 	for _, file := range files {
 		var r pidRecord
 		if err := readJSON(file, &r); err != nil {
-			return fmt.Errorf("read pid file: %w", err)
+			log.WarnContext(ctx, "pid file is unreadable and removed", "file", file, "error", err)
+			if err := os.Remove(file); err != nil {
+				return fmt.Errorf("remove pid file: %w", err)
+			}
+			continue
 		}
 		left = append(left, r)
 	}

@@ -10,13 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"revarch/fault"
 )
 
 // Postgres is a private cluster below a supervisor's data folder. The zero value is the embedded default.
@@ -73,7 +70,7 @@ func (p Postgres) Start(ctx context.Context, sup *Supervisor) (Cluster, error) {
 		return Cluster{}, err
 	}
 	if have == 0 {
-		if err := initCluster(ctx, sup.data, bin, user, c.Passwords.Superuser); err != nil {
+		if err := sup.initCluster(ctx, bin, user, c.Passwords.Superuser); err != nil {
 			return Cluster{}, err
 		}
 	}
@@ -109,14 +106,15 @@ func (a account) apply(cmd *exec.Cmd) {
 
 // initCluster makes the cluster beside its place and moves it there once it is whole, so a start that was cut short
 // leaves nothing that looks like a cluster.
-func initCluster(ctx context.Context, d dataDir, bin pgBinaries, user account, password string) error {
+func (s *Supervisor) initCluster(ctx context.Context, bin pgBinaries, user account, password string) error {
+	d := s.data
 	old, err := filepath.Glob(d.join("pg-init-*"))
 	if err != nil {
 		return err
 	}
 	for _, dir := range old {
-		if err := os.RemoveAll(dir); err != nil {
-			return fmt.Errorf("clear unfinished cluster: %w", err)
+		if err := os.RemoveAll(dir); err != nil { // only takes up room
+			s.log.WarnContext(ctx, "unfinished cluster stays", "folder", dir, "error", err)
 		}
 	}
 	work, err := os.MkdirTemp(string(d), "pg-init-*") // 0700
@@ -135,12 +133,13 @@ func initCluster(ctx context.Context, d dataDir, bin pgBinaries, user account, p
 		}
 	}
 	dir := filepath.Join(work, "pg")
-	cmd := exec.CommandContext(ctx, filepath.Join(bin.dir, "initdb"), "-D", dir, "--username", SuperuserRole, "--pwfile", pwFile, //nolint:gosec // our own choice of binary
-		"--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8", "--data-checksums")
-	user.apply(cmd)
-	cmd.Dir = work
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fault.Wrap(fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out))), fault.Unavailable, "PostgreSQL could not make a database in %s", d)
+	err = s.runOnce(ctx, Process{
+		Name: "initdb", Path: filepath.Join(bin.dir, "initdb"), Dir: work, Env: serverEnv(work), Credential: user.credential(),
+		Args: []string{"-D", dir, "--username", SuperuserRole, "--pwfile", pwFile, "--auth", "scram-sha-256",
+			"--encoding", "UTF8", "--locale", "C.UTF-8", "--data-checksums"},
+	})
+	if err != nil {
+		return err
 	}
 	if err := os.Rename(dir, d.join("pg")); err != nil {
 		return fmt.Errorf("keep the cluster: %w", err)

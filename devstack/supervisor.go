@@ -3,6 +3,7 @@ package devstack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -126,6 +127,33 @@ func (s *Supervisor) Start(ctx context.Context, p Process) error {
 	defer s.mu.Unlock()
 	s.children = slices.DeleteFunc(s.children, func(o *child) bool { return o == c })
 	return err
+}
+
+// runOnce runs a process to its end. A killed supervisor's successor finds it as it finds the others.
+func (s *Supervisor) runOnce(ctx context.Context, p Process) error {
+	p, err := p.withDefaults(s.data)
+	if err != nil {
+		return err
+	}
+	c := newChild(s, p, 0)
+	cmd, err := c.launch()
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- reap(cmd) }()
+	select {
+	case c.lastErr = <-ended:
+	case <-ctx.Done():
+		c.lastErr = errors.Join(ctx.Err(), c.terminate(cmd, ended))
+	}
+	if err := os.Remove(s.data.pidFile(p.Name)); err != nil {
+		return fmt.Errorf("remove pid file: %w", err)
+	}
+	if cmd.ProcessState.Success() && ctx.Err() == nil {
+		return nil
+	}
+	return c.failure("%s failed: see %s", p.Name, p.LogFile)
 }
 
 func (s *Supervisor) add(p Process) (*child, error) {

@@ -137,6 +137,28 @@ func TestDataFolder(t *testing.T) {
 		require.NoError(t, err)
 	})
 
+	t.Run("a supervisor killed while it makes the cluster leaves nothing in the way", func(t *testing.T) {
+		t.Parallel()
+		data := newData(t)
+		killed := exec.Command(os.Args[0], "supervise", data) //nolint:noctx // killed below
+		require.NoError(t, killed.Start())
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(data, "run", "initdb.pid"))
+			return err == nil
+		}, patience, time.Millisecond)
+		left := pidFromFile(t, data, "initdb")
+		require.NoError(t, killed.Process.Kill())
+		require.Error(t, killed.Wait())
+
+		sup, _ := open(t, data)
+		require.False(t, running(left))
+		_, err := (devstack.Postgres{}).Start(t.Context(), sup)
+		require.NoError(t, err)
+		unfinished, err := filepath.Glob(filepath.Join(data, "pg-init-*"))
+		require.NoError(t, err)
+		require.Empty(t, unfinished)
+	})
+
 	t.Run("a process that only inherited a recorded pid is left alone", func(t *testing.T) {
 		t.Parallel()
 		data := newData(t)
