@@ -29,7 +29,7 @@ type Harness struct {
 // Remote is the account on the provider's side: what is in it, and ways to change and disturb it.
 type Remote interface {
 	// Consent plays the person on the consent page and returns the query of the callback.
-	Consent(t *testing.T, authorizeURL string) url.Values
+	Consent(t testing.TB, authorizeURL string) url.Values
 	// Live lists the ids of the live records of an object.
 	Live(t *testing.T, object string) []string
 	// Create, Update and Delete change one record; Merge deletes the loser in favor of the winner.

@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 }
 
 // start opens a sandbox org of its own with 700 accounts.
-func start(t *testing.T, pageSize int) *connectortest.Harness {
+func start(t testing.TB, pageSize int) *connectortest.Harness {
 	t.Helper()
 	box, err := sandbox.New(sandbox.Config{Accounts: 700, ContactsPerAccount: 0.5, OpportunitiesPerAccount: -1, TasksPerAccount: -1})
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ type org struct {
 	wire *wire
 }
 
-func (o *org) Consent(t *testing.T, authorizeURL string) url.Values {
+func (o *org) Consent(t testing.TB, authorizeURL string) url.Values {
 	t.Helper()
 	back, err := control.Consent(t.Context(), authorizeURL, true)
 	require.NoError(t, err)

@@ -44,6 +44,7 @@ func TestCursorsOfAnotherStreamAreRefused(t *testing.T) {
 		"a short id":              raw(`{"o":"Account","t":"2026-05-01T12:00:00Z","i":"001000000000001"}`),
 		"an id without its stamp": raw(`{"o":"Account","i":"001000000000001AAA"}`),
 		"a foreign locator":       raw(`{"o":"Account","l":"https://evil.example/services/data/v60.0/query/x"}`),
+		"a locator by host only":  raw(`{"o":"Account","l":"//evil.example/services/data/v60.0/query/x"}`),
 		"a locator out of bounds": raw(`{"o":"Account","l":"/services/data/../../secret"}`),
 		"not base64":              "*",
 		"not JSON":                raw("{"),
