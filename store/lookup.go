@@ -39,15 +39,16 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (u models.User, o
 
 // OrgMembership is one of a user's organizations.
 type OrgMembership struct {
-	OrgID   uuid.UUID
-	OrgName string
-	Role    string
+	OrgID    uuid.UUID
+	OrgName  string
+	Role     string
+	JoinedAt time.Time
 }
 
 // MembershipsOf lists a user's organizations by name.
 func (s *Store) MembershipsOf(ctx context.Context, user uuid.UUID) ([]OrgMembership, error) {
 	var out []OrgMembership
-	err := s.db.WithContext(ctx).Raw("SELECT org_id, org_name, role FROM lookup.memberships_of(?)", user).Scan(&out).Error
+	err := s.db.WithContext(ctx).Raw("SELECT org_id, org_name, role, joined_at FROM lookup.memberships_of(?)", user).Scan(&out).Error
 	return out, maybe(err, "look up memberships")
 }
 

@@ -57,7 +57,7 @@ func backoff(n int) time.Duration {
 	return min(time.Second<<min(n-5, 10), 5*time.Minute)
 }
 
-// SignIn checks a password and makes a session in the user's first organization, or in the given one. Failures in a
+// SignIn checks a password and makes a session in the organization the user joined last. Failures in a
 // row slow down by account and by client address.
 func (s *Service) SignIn(ctx context.Context, email, password, client string) (SignedIn, error) {
 	email = FoldEmail(email)
@@ -94,7 +94,19 @@ func (s *Service) SignIn(ctx context.Context, email, password, client string) (S
 	if len(orgs) == 0 {
 		return SignedIn{}, fault.New(fault.Denied, "you belong to no organization any more; ask an admin for an invitation")
 	}
-	return s.session(ctx, u.ID, orgs[0].OrgID)
+	return s.session(ctx, u.ID, home(orgs))
+}
+
+// home is the organization a sign-in leads to: the one joined last, and the system's only when there is no other.
+func home(orgs []store.OrgMembership) uuid.UUID {
+	best := orgs[0]
+	for _, o := range orgs[1:] {
+		system, bestSystem := o.Role == string(auth.Operator), best.Role == string(auth.Operator)
+		if bestSystem && !system || bestSystem == system && o.JoinedAt.After(best.JoinedAt) {
+			best = o
+		}
+	}
+	return best.OrgID
 }
 
 // Switch ends the session and makes one in another organization of the same user.

@@ -153,9 +153,9 @@ CREATE FUNCTION lookup.session(h bytea) RETURNS TABLE (org_id uuid, user_id uuid
 CREATE FUNCTION lookup.user_by_email(e text) RETURNS TABLE (user_id uuid, name text, password_hash text, disabled_at timestamptz)
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
   AS 'SELECT u.id, u.name, u.password_hash, u.disabled_at FROM users u WHERE u.email = lower(e)';
-CREATE FUNCTION lookup.memberships_of(u uuid) RETURNS TABLE (org_id uuid, org_name text, role text)
+CREATE FUNCTION lookup.memberships_of(u uuid) RETURNS TABLE (org_id uuid, org_name text, role text, joined_at timestamptz)
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-  AS 'SELECT m.org_id, o.name, m.role FROM memberships m JOIN orgs o ON o.id = m.org_id WHERE m.user_id = u ORDER BY o.name, m.org_id';
+  AS 'SELECT m.org_id, o.name, m.role, m.joined_at FROM memberships m JOIN orgs o ON o.id = m.org_id WHERE m.user_id = u ORDER BY o.name, m.org_id';
 CREATE FUNCTION lookup.invitation(h bytea) RETURNS TABLE (org_id uuid, invitation_id uuid)
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
   AS 'SELECT i.org_id, i.id FROM invitations i WHERE i.hash = h';
