@@ -148,22 +148,47 @@ const warningsMerged = `(SELECT COALESCE(jsonb_agg(w), '[]') FROM (
     WHERE NOT EXISTS (SELECT 1 FROM jsonb_array_elements(?::jsonb) n WHERE n->>'code' = w->>'code' AND n->>'message' = w->>'message')
   UNION ALL SELECT n FROM jsonb_array_elements(?::jsonb) n LIMIT 100) merged)`
 
-// AddRunCounts adds to the counts of a run that has not ended, and done to its progress. Call it last in the
-// transaction that stores what is counted: the two then never disagree, and the run's row is locked briefly.
-func (tx *Tx) AddRunCounts(id uuid.UUID, add map[string]int64, done int64, now time.Time) error {
-	raw, err := json.Marshal(add)
+// RunAddition is what a piece of work adds to its run: numbers to its counts, warnings to those of the same code and
+// message, and Done to its progress.
+type RunAddition struct {
+	Counts   map[string]int64
+	Warnings []models.RunWarning
+	Done     int64
+}
+
+// AddToRun adds to a run that has not ended. Call it last in the transaction that stores what is counted: the two then
+// never disagree, and the run's row is locked briefly.
+func (tx *Tx) AddToRun(id uuid.UUID, a RunAddition, now time.Time) error {
+	if len(a.Counts) == 0 && len(a.Warnings) == 0 && a.Done == 0 {
+		return nil
+	}
+	counts, err := json.Marshal(a.Counts)
 	if err != nil {
 		return fmt.Errorf("encode counts: %w", err)
 	}
+	warnings := []byte("[]")
+	if len(a.Warnings) > 0 {
+		if warnings, err = json.Marshal(a.Warnings); err != nil {
+			return fmt.Errorf("encode warnings: %w", err)
+		}
+	}
 	err = tx.db.Exec(`UPDATE runs SET updated_at = ?, progress_done = progress_done + ?,
 		counts = counts || (SELECT COALESCE(jsonb_object_agg(key, COALESCE((counts->>key)::bigint, 0) + value::bigint), '{}')
-			FROM jsonb_each_text(?::jsonb))
-		WHERE org_id = ? AND id = ? AND status IN ('queued', 'running')`, now, done, string(raw), tx.org, id).Error
+			FROM jsonb_each_text(NULLIF(?::jsonb, 'null'))),
+		warnings = CASE WHEN ?::jsonb = '[]' THEN warnings ELSE `+warningsAdded+` END
+		WHERE org_id = ? AND id = ? AND status IN ('queued', 'running')`,
+		now, a.Done, string(counts), string(warnings), string(warnings), tx.org, id).Error
 	if err != nil {
-		return fmt.Errorf("add run counts: %w", err)
+		return fmt.Errorf("add to run: %w", err)
 	}
 	return nil
 }
+
+// warningsAdded adds up warnings of the same code and message and keeps at most a hundred.
+const warningsAdded = `(SELECT COALESCE(jsonb_agg(w ORDER BY first), '[]') FROM (
+  SELECT min(n) AS first, jsonb_build_object('code', w->>'code', 'message', w->>'message', 'count', sum((w->>'count')::bigint)) AS w
+  FROM jsonb_array_elements((CASE jsonb_typeof(warnings) WHEN 'array' THEN warnings ELSE '[]' END) || ?::jsonb) WITH ORDINALITY e(w, n)
+  GROUP BY w->>'code', w->>'message' ORDER BY 1 LIMIT 100) merged)`
 
 // RunEnd is how a run ended.
 type RunEnd struct {

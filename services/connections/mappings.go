@@ -11,6 +11,7 @@ import (
 	"revarch/fault"
 	"revarch/models"
 	"revarch/services/jobs"
+	"revarch/services/records"
 	"revarch/services/runs"
 	"revarch/store"
 )
@@ -78,18 +79,19 @@ func (s *Service) AllMappings(ctx context.Context, p auth.Principal) ([]MappingS
 }
 
 // PutMappings replaces the mapping of a provider and starts a run that maps the stored records again. ifMatch is the
-// version the caller saw, 0 when the caller does not care. Faults: Denied, NotFound, Conflict when nothing was
+// version the caller saw, 0 when the caller does not care. Faults: Denied, NotFound, ClientMisconfig, Conflict when nothing was
 // discovered yet, Stale, Invalid with one field error per bad entry.
 func (s *Service) PutMappings(ctx context.Context, p auth.Principal, provider models.Provider, entries []models.FieldMapping, ifMatch int64) (MappingSet, models.Run, error) {
 	if err := p.Require(auth.PermAdmin); err != nil {
 		return MappingSet{}, models.Run{}, err
 	}
-	if _, ok := provider.Info(); !ok {
-		return MappingSet{}, models.Run{}, fault.New(fault.NotFound, "there is no provider of this name")
+	impl, err := s.provider(provider)
+	if err != nil {
+		return MappingSet{}, models.Run{}, err
 	}
 	entries = slices.Clone(entries)
 	var set MappingSet
-	err := s.store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
+	err = s.store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
 		c, ok, err := tx.LockConnection(provider)
 		if err != nil {
 			return err
@@ -104,7 +106,7 @@ func (s *Service) PutMappings(ctx context.Context, p auth.Principal, provider mo
 		if err != nil {
 			return err
 		}
-		if err := s.checkMapping(entries, schema); err != nil {
+		if err := records.Validate(impl.Objects(), schema, entries); err != nil {
 			return err
 		}
 		before, err := tx.Mappings(provider)

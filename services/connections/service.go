@@ -33,8 +33,7 @@ type AuditEntry struct {
 	Before, After any
 }
 
-// Config is what a Service needs. Schedules, Audit and Clock may be nil. CheckMapping refuses a mapping that does not
-// fit the schema, with one field error per bad entry (records.Validate).
+// Config is what a Service needs. Schedules, Audit and Clock may be nil.
 type Config struct {
 	Store     *store.Store
 	Providers map[models.Provider]connectors.Provider
@@ -43,8 +42,6 @@ type Config struct {
 	Schedules jobs.Schedules
 	Audit     AuditFunc
 	Clock     func() time.Time
-
-	CheckMapping func([]models.FieldMapping, connectors.Schema) error
 }
 
 // Service is the connections of all organizations.
@@ -57,14 +54,12 @@ type Service struct {
 	audit     AuditFunc
 	clock     func() time.Time
 	renewals  singleflight.Group
-
-	checkMapping func([]models.FieldMapping, connectors.Schema) error
 }
 
 // New checks the configuration and returns the service.
 func New(c Config) (*Service, error) {
-	if c.Store == nil || c.Vault == nil || c.Runs == nil || c.CheckMapping == nil {
-		return nil, fault.New(fault.Internal, "connections need a store, a vault, runs and a check of mappings")
+	if c.Store == nil || c.Vault == nil || c.Runs == nil {
+		return nil, fault.New(fault.Internal, "connections need a store, a vault and runs")
 	}
 	if c.Audit == nil {
 		c.Audit = func(*store.Tx, auth.Principal, AuditEntry) error { return nil }
@@ -73,7 +68,7 @@ func New(c Config) (*Service, error) {
 		c.Clock = time.Now
 	}
 	return &Service{store: c.Store, providers: c.Providers, vault: c.Vault, runs: c.Runs, schedules: c.Schedules,
-		audit: c.Audit, clock: c.Clock, checkMapping: c.CheckMapping}, nil
+		audit: c.Audit, clock: c.Clock}, nil
 }
 
 func (s *Service) now() time.Time { return s.clock().UTC() }

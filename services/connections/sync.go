@@ -121,6 +121,37 @@ func (s *Service) Disconnect(ctx context.Context, p auth.Principal, provider mod
 	return s.status(ctx, p.OrgID, provider)
 }
 
+// EnsureSchedules makes the schedules of all connections that should have one, in every organization: the engine may
+// have lost them.
+func (s *Service) EnsureSchedules(ctx context.Context) error {
+	if s.schedules == nil {
+		return nil
+	}
+	orgs, err := s.store.Orgs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, org := range orgs {
+		var conns []models.Connection
+		err := s.store.InOrg(ctx, org.OrgID, func(tx *store.Tx) error {
+			conns, err = tx.Connections()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range conns {
+			if refuseUnusable(c) != nil || s.providers[c.Provider] == nil {
+				continue
+			}
+			if err := s.schedules.EnsureSync(ctx, org.OrgID, c.Provider); err != nil {
+				return fmt.Errorf("ensure schedule: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
 // stopSync cancels the sync in progress; without a grant it would end by itself soon.
 func (s *Service) stopSync(ctx context.Context, p auth.Principal, provider models.Provider) {
 	run, live, err := s.runs.Live(ctx, p.OrgID, models.KindConnectorSync, string(provider))

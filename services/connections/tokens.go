@@ -251,9 +251,8 @@ func (s *Service) putGrant(tx *store.Tx, p models.Provider, conn uuid.UUID, g co
 
 // KeepAlive refreshes grants that nobody used for most of a day, in every organization: providers let idle ones die.
 // It returns how many it refreshed and how many turned out to be dead.
-func (s *Service) KeepAlive(ctx context.Context, beat func()) (refreshed, dead int, err error) {
+func (s *Service) KeepAlive(ctx context.Context) (refreshed, dead int, err error) {
 	err = s.eachGrant(ctx, func(org uuid.UUID, c models.Connection, row models.ConnectionGrant) error {
-		beat()
 		if refuseUnusable(c) != nil || s.now().Sub(row.UpdatedAt) < 20*time.Hour {
 			return nil
 		}

@@ -57,7 +57,10 @@ func (s *Service) Remap(ctx context.Context, in RemapInput) (next string, out Re
 		}
 		b.counts.Updated += changed
 		b.counts.Unchanged -= changed
-		return tx.AddFailures(ctx, b.failures)
+		if err := tx.AddFailures(ctx, b.failures); err != nil {
+			return err
+		}
+		return tally(tx, in.RunID, b.result(), b.counts.Read, b.now)
 	})
 	if err != nil {
 		return in.After, Result{}, fmt.Errorf("remap %s: %w", in.Mapping.Object, err)

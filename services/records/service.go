@@ -63,7 +63,10 @@ func (s *Service) StorePage(ctx context.Context, in StorePageInput) (Result, err
 		if in.Full {
 			step.Seen = b.seen()
 		}
-		return tx.StepCursor(ctx, step)
+		if err := tx.StepCursor(ctx, step); err != nil {
+			return err
+		}
+		return tally(tx, in.RunID, b.result(), b.counts.Read, b.now)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("store page of %s: %w", in.Mapping.Object, err)
@@ -86,10 +89,15 @@ func (s *Service) StoreDeletions(ctx context.Context, in StoreDeletionsInput) (R
 	b := s.batch(in.OrgID, in.RunID, in.Provider, in.Mapping, false)
 	b.load(in.Page.Records)
 	err := s.Store.InOrg(ctx, in.OrgID, func(tx *store.Tx) error {
-		if err := b.store(ctx, tx); err != nil || !in.Page.Done || in.Since.IsZero() {
+		if err := b.store(ctx, tx); err != nil {
 			return err
 		}
-		return tx.SetDeletionsSince(in.Provider, in.Mapping.Object, in.Since, b.now)
+		if in.Page.Done && !in.Since.IsZero() {
+			if err := tx.SetDeletionsSince(in.Provider, in.Mapping.Object, in.Since, b.now); err != nil {
+				return err
+			}
+		}
+		return tally(tx, in.RunID, b.result(), 0, b.now)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("store deletions of %s: %w", in.Mapping.Object, err)

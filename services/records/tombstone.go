@@ -96,7 +96,10 @@ func (s *Service) tombstone(ctx context.Context, in TombstoneInput, ref store.Ob
 			deletions[i].ExternalID, last = id, id
 		}
 		n = int64(len(ids))
-		return tx.DeleteRecords(ctx, ref, deletions, now)
+		if err := tx.DeleteRecords(ctx, ref, deletions, now); err != nil {
+			return err
+		}
+		return tally(tx, in.RunID, Result{Counts: Counts{Read: n, Deleted: n}}, 0, now)
 	})
 	return n, last, err
 }
