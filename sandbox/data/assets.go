@@ -102,7 +102,8 @@ func (p *plan) lines(r rng, product int, bundled bool) []Asset {
 		out = append(out, old)
 	}
 	if !ended && product != familyConnect && r.chance(0.12) {
-		later := begun.AddDate(0, 0, r.IntN(max(1, int(p.g.cfg.Anchor.Sub(begun)/(24*time.Hour)))))
+		// Not in the last weeks: a renewal that is overdue ends before them.
+		later := begun.AddDate(0, 0, r.IntN(max(1, int(p.g.cfg.Anchor.Sub(begun)/(24*time.Hour))-32)))
 		out = append(out, line(product, max(25, seats/5), later))
 	}
 	return out

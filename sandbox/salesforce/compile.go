@@ -16,6 +16,7 @@ type compiled struct {
 	test   func(*row) bool // nil for all rows
 	order  []orderKey
 	from   bound    // no row before it can match
+	fromID string   // no lower id can match
 	only   []string // no row but these ids can match; nil when that is not known
 	hidden map[string]bool
 }
@@ -66,6 +67,7 @@ func (s *store) compile(q *query) (*compiled, *apiError) {
 			return nil, failure
 		}
 		c.test, c.from, c.only = test, c.lowest(q.where), c.ids(q.where)
+		c.fromID = c.lowestID(q.where)
 	}
 	return c, nil
 }
@@ -280,6 +282,20 @@ func (c *compiled) lowest(w *condition) bound {
 func (c *compiled) is(n name, col int) bool {
 	i, ok := c.table.index(n.text)
 	return ok && i == col
+}
+
+// lowestID finds the first id that a condition can match.
+func (c *compiled) lowestID(w *condition) string {
+	low := ""
+	switch {
+	case w.op == "AND":
+		for _, k := range w.kids {
+			low = max(low, c.lowestID(k))
+		}
+	case (w.op == ">" || w.op == ">=") && c.is(w.field, c.table.at.id):
+		low = w.values[0].text
+	}
+	return low
 }
 
 // ids returns the only ids that a condition can match, or nil.

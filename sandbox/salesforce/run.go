@@ -14,6 +14,15 @@ func (s *store) run(c *compiled, all bool) []*row {
 	if c.only != nil {
 		return s.finish(c, s.pickOnly(c, match))
 	}
+	if len(c.order) == 1 && c.order[0].col == c.table.at.id && !c.order[0].desc {
+		return collect(c, func(yield func(*row) bool) {
+			for _, id := range c.table.idsFrom(c.fromID) {
+				if !yield(c.table.byID[id]) {
+					return
+				}
+			}
+		}, match)
+	}
 	if c.from != noBound {
 		rows = rows[c.table.from(c.from.stamp, c.from.id):]
 	}

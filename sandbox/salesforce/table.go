@@ -2,7 +2,9 @@ package salesforce
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -13,6 +15,9 @@ type table struct {
 	byID   map[string]*row
 	purged []purge
 	serial uint64 // of the last record made by a client
+
+	orderMu sync.Mutex
+	order   []string // all ids in order, made when first asked for; nil when records came or went
 }
 
 // purge remembers a record that is gone for good, for the listing of deletions.
@@ -42,6 +47,8 @@ func (t *table) put(r *row) {
 	if old := t.byID[r.id]; old != nil {
 		i := t.from(old.stamp, old.id)
 		t.rows = slices.Delete(t.rows, i, i+1)
+	} else {
+		t.order = nil
 	}
 	t.byID[r.id] = r
 	t.rows = slices.Insert(t.rows, t.from(r.stamp, r.id), r)
@@ -53,8 +60,20 @@ func (t *table) purgeRow(id string, at time.Time) {
 		i := t.from(old.stamp, old.id)
 		t.rows = slices.Delete(t.rows, i, i+1)
 		delete(t.byID, id)
+		t.order = nil
 		t.purged = append(t.purged, purge{id, at})
 	}
+}
+
+// idsFrom returns all ids from the given one on, in order. The caller holds the store's lock for reading.
+func (t *table) idsFrom(id string) []string {
+	t.orderMu.Lock()
+	defer t.orderMu.Unlock()
+	if t.order == nil {
+		t.order = slices.Sorted(maps.Keys(t.byID))
+	}
+	i, _ := slices.BinarySearch(t.order, id)
+	return t.order[i:]
 }
 
 // counts returns how many records are live and how many are in the recycle bin.
