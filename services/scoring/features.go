@@ -51,6 +51,14 @@ func ARROf(lines []models.SubscriptionLine, today time.Time, graceDays int) arr.
 	return arr.Account(in, arr.Now(arr.DateOf(today), graceDays))
 }
 
+// KnownARR is the total in cents, nil when no line has ever recurred and none is a pilot.
+func KnownARR(t arr.Total) *int64 {
+	if !t.EverRecurring && !t.Pilot {
+		return nil
+	}
+	return &t.ARRCents
+}
+
 // fill derives the features of one account. What nobody told stays unknown: a missing number is never 0.
 func fill(f *scoring.Features, a *models.Account, total arr.Total, ppl people, m moment) {
 	f.Reset()
@@ -64,8 +72,8 @@ func fill(f *scoring.Features, a *models.Account, total arr.Total, ppl people, m
 			f.Set(x, *v)
 		}
 	}
-	if total.EverRecurring || total.Pilot {
-		f.Set(scoring.ARR, float64(total.ARRCents)/100)
+	if cents := KnownARR(total); cents != nil {
+		f.Set(scoring.ARR, float64(*cents)/100)
 	}
 	set(scoring.Seats, a.Seats)
 	set(scoring.Active28d, a.Active28d)

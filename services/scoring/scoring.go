@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"revarch/analytics/scoring"
-	"revarch/fault"
 	"revarch/models"
 	"revarch/store"
 )
@@ -76,7 +75,10 @@ func (s *Service) ScoreOrg(ctx context.Context, org, _ uuid.UUID, progress func(
 			n, after = len(b.Accounts), b.Accounts[len(b.Accounts)-1].ID
 			scores, insufficient := eng.score(org, b)
 			counts["insufficient_data"] += insufficient
-			return tx.ReplaceScores(ctx, scores)
+			if err := tx.ReplaceScores(ctx, scores); err != nil {
+				return err
+			}
+			return tx.ReplaceAccountARR(ctx, eng.arr)
 		})
 		if err != nil {
 			return counts, err
@@ -93,21 +95,21 @@ func (s *Service) ScoreOrg(ctx context.Context, org, _ uuid.UUID, progress func(
 	for i, x := range Enabled {
 		names[i] = x.String()
 	}
-	return counts, s.Store.InOrg(ctx, org, func(tx *store.Tx) error { return tx.DropScores(names) })
+	return counts, s.Store.InOrg(ctx, org, func(tx *store.Tx) error {
+		if err := tx.DropScores(names); err != nil {
+			return err
+		}
+		return tx.DropAccountARR()
+	})
 }
 
 // moment reads what a computation needs to know beside the accounts.
 func (s *Service) moment(tx *store.Tx) (moment, error) {
-	o, err := tx.Organization()
+	o, today, err := tx.OrganizationDay(s.Clock())
 	if err != nil {
 		return moment{}, err
 	}
-	loc, err := time.LoadLocation(o.TimeZone)
-	if err != nil {
-		return moment{}, fault.Wrap(err, fault.Internal, "the organization's time zone is unknown")
-	}
-	y, mo, d := s.Clock().In(loc).Date()
-	m := moment{today: time.Date(y, mo, d, 0, 0, 0, 0, time.UTC), graceDays: o.RenewalGraceDays}
+	m := moment{today: today, graceDays: o.RenewalGraceDays}
 	if m.mapped, err = tx.MappedTargets(); err != nil {
 		return m, err
 	}
@@ -123,6 +125,7 @@ type engine struct {
 	clock    func() time.Time
 	features scoring.Features
 	results  scoring.Results
+	arr      []models.AccountARR // of the last batch
 }
 
 func (e *engine) score(org uuid.UUID, b store.ScoringBatch) (scores []models.Score, insufficient int64) {
@@ -133,12 +136,15 @@ func (e *engine) score(org uuid.UUID, b store.ScoringBatch) (scores []models.Sco
 	}
 	scores = make([]models.Score, 0, len(b.Accounts)*len(Enabled))
 	version := e.rs.ModelVersion()
+	e.arr = e.arr[:0]
 	for i := range b.Accounts {
 		a := &b.Accounts[i]
 		start := e.clock()
-		fill(&e.features, a, ARROf(lines[a.ID], e.m.today, e.m.graceDays), ppl[a.ID], e.m)
+		total := ARROf(lines[a.ID], e.m.today, e.m.graceDays)
+		fill(&e.features, a, total, ppl[a.ID], e.m)
 		e.rs.ScoreAll(segmentOf(a), &e.features, &e.results)
 		took := e.clock().Sub(start)
+		e.arr = append(e.arr, models.AccountARR{OrgID: org, AccountID: a.ID, ARRCents: KnownARR(total), AsOf: e.m.today})
 		for _, model := range Enabled {
 			r := &e.results.Of[model]
 			sc := models.Score{OrgID: org, AccountID: a.ID, Model: model.String(), Coverage: float32(r.Coverage), ModelVersion: version,
@@ -162,31 +168,36 @@ func segmentOf(a *models.Account) scoring.Segment {
 	return scoring.ParseSegment(*a.Segment)
 }
 
-// Rendered is a score with its decomposition, levers and the sources of its values.
+// Rendered is a score with its decomposition and levers. View is how surfaces show it.
 type Rendered struct {
 	scoring.Rendered
 	Levers []scoring.Lever `json:"levers"` // what would change this most
 }
 
 // Of returns an account's scores, rendered by the rules they were computed with.
-func (s *Service) Of(ctx context.Context, org, account uuid.UUID) (map[string]Rendered, error) {
-	out := map[string]Rendered{}
-	err := s.Store.InOrg(ctx, org, func(tx *store.Tx) error {
-		scores, err := tx.ScoresOf(account)
-		if err != nil {
-			return err
-		}
-		sets := map[string]*scoring.RuleSet{}
-		for _, sc := range scores {
-			r, err := render(tx, sets, sc)
-			if err != nil {
-				return err
-			}
-			out[sc.Model] = Rendered{r.Rounded(), scoring.Levers(r)}
-		}
-		return nil
+func (s *Service) Of(ctx context.Context, org, account uuid.UUID) (out map[string]Rendered, err error) {
+	err = s.Store.InOrg(ctx, org, func(tx *store.Tx) error {
+		out, err = s.In(tx, account)
+		return err
 	})
 	return out, err
+}
+
+// In is Of inside a transaction of the account's organization.
+func (s *Service) In(tx *store.Tx, account uuid.UUID) (map[string]Rendered, error) {
+	scores, err := tx.ScoresOf(account)
+	if err != nil {
+		return nil, err
+	}
+	out, sets := map[string]Rendered{}, map[string]*scoring.RuleSet{}
+	for _, sc := range scores {
+		r, err := render(tx, sets, sc)
+		if err != nil {
+			return nil, err
+		}
+		out[sc.Model] = Rendered{r.Rounded(), scoring.Levers(r)}
+	}
+	return out, nil
 }
 
 // render shows a stored score by the rule set of its version; sets caches them.
