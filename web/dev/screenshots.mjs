@@ -33,7 +33,9 @@ for (const theme of ['light', 'dark']) {
       page.on('pageerror', (e) => complain(String(e)));
       await page.goto(base + path);
       await page.locator('h1').first().waitFor();
-      await page.waitForTimeout(500);
+      await page.waitForLoadState('load');
+      await page.locator('.skeleton, [role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' });
+      await page.waitForTimeout(150);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       if (overflow > 0) complain(`the page is ${overflow} px wider than the screen`);
       const found = await (await context.newCDPSession(page)).send('Runtime.evaluate', { expression: `${axe}; axe.run().then((r) => JSON.stringify(r.violations.map((v) => [v.impact, v.id, v.nodes.slice(0, 3).map((n) => n.target.join(' ') + ' ' + n.html.slice(0, 140) + ' ' + (n.any[0]?.message ?? ''))])))`, awaitPromise: true, returnByValue: true });

@@ -1,10 +1,11 @@
-import { ActionIcon, AppShell, Burger, Menu, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, AppShell, Burger, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure, useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Link, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { api } from '../api/client';
 import { Loading } from '../components/basics';
+import { Dropdown } from '../components/Dropdown';
 import { Icon } from '../components/icons';
 import { Mark } from '../components/Mark';
 import { useToasts } from '../components/toasts';
@@ -47,7 +48,7 @@ function Shell() {
           <Link to="/dashboard" className="brand" aria-label="RevArch, Command Center"><Mark /><span className="hide-phone">RevArch</span></Link>
           <span style={{ flex: 1 }} />
           <button type="button" className="search" onClick={find.open} aria-label="Search" aria-keyshortcuts="Control+K">
-            <Icon name="search" /><span>Search</span><kbd>Ctrl K</kbd>
+            <Icon name="search" /><span>Search</span><kbd aria-hidden="true">Ctrl K</kbd>
           </button>
           <RunningJobs />
           <SchemeSwitch />
@@ -120,18 +121,21 @@ function Person() {
   });
   const others = me.organizations.filter((o) => o.id !== me.organization.id);
   return (
-    <Menu position="bottom-end" width={240} transitionProps={{ duration: 80 }}>
-      <Menu.Target>
-        <UnstyledButton aria-label={`${me.organization.name}, ${me.user.name}: account menu`} className="row" style={{ flexWrap: 'nowrap', padding: 6, minHeight: 34 }}>
+    <Dropdown
+      label="Account"
+      target={(toggle) => (
+        <UnstyledButton onClick={toggle} aria-label={`${me.organization.name}, ${me.user.name}: account menu`} className="row" style={{ flexWrap: 'nowrap', padding: 6, minHeight: 34 }}>
           <Icon name="user" /><span className="hide-phone nowrap" style={{ fontSize: '0.8125rem' }}>{me.organization.name}</span><Icon name="down" size={12} />
         </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{me.user.name} · {me.user.email}</Menu.Label>
-        {others.map((o) => <Menu.Item key={o.id} onClick={() => change.mutate(o.id)}>Switch to {o.name}</Menu.Item>)}
-        {others.length > 0 && <Menu.Divider />}
-        <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+    >
+      {() => (
+        <>
+          <div className="who"><strong>{me.user.name}</strong><span className="dim">{me.user.email}</span></div>
+          {others.map((o) => <button key={o.id} type="button" className="option" onClick={() => change.mutate(o.id)}>Switch to {o.name}</button>)}
+          <button type="button" className="option" onClick={() => signOut.mutate()}>Sign out</button>
+        </>
+      )}
+    </Dropdown>
   );
 }

@@ -21,7 +21,7 @@ export function RunningJobs() {
   return (
     <Popover width={300} position="bottom-end" trapFocus>
       <Popover.Target>
-        <UnstyledButton className="row" style={{ flexWrap: 'nowrap', padding: 6, fontSize: '0.8125rem' }} aria-label={`Running jobs: ${runs.length}`}>
+        <UnstyledButton className="row" style={{ flexWrap: 'nowrap', padding: 6, fontSize: '0.8125rem' }} aria-label={`${runs.length} running`}>
           <span style={{ width: 56 }}><Bar value={fraction(first)} /></span>
           <span>{runs.length}<span className="hide-phone"> running</span></span>
         </UnstyledButton>

@@ -1,5 +1,6 @@
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { setNonce } from 'get-nonce';
 import { useState, type ReactNode } from 'react';
 import { ApiError } from '../api/client';
 import { ToastProvider } from '../components/toasts';
@@ -7,6 +8,9 @@ import { cssVariables, theme } from '../theme';
 
 const schemes = localStorageColorSchemeManager({ key: 'revarch-color-scheme' });
 const nonce = () => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+
+// The lock on scrolling behind a dialog writes a style element of its own, which needs the nonce as well.
+setNonce(nonce());
 
 export function newQueryClient(): QueryClient {
   return new QueryClient({
@@ -20,10 +24,10 @@ export function newQueryClient(): QueryClient {
   });
 }
 
-export function Providers({ children, client }: { children: ReactNode; client?: QueryClient }) {
+export function Providers({ children, client, env }: { children: ReactNode; client?: QueryClient; env?: 'test' }) {
   const [own] = useState(() => client ?? newQueryClient());
   return (
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} colorSchemeManager={schemes} defaultColorScheme="auto" getStyleNonce={nonce}>
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} colorSchemeManager={schemes} defaultColorScheme="auto" getStyleNonce={nonce} env={env}>
       <QueryClientProvider client={own}>
         <ToastProvider>{children}</ToastProvider>
       </QueryClientProvider>

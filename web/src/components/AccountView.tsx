@@ -7,7 +7,7 @@ import { count, decimal, exact, percent, words } from '../lib/format';
 import { modelName, models, scoreReason, severity } from '../lib/scores';
 import { useUrlState } from '../lib/url';
 import { Bar, Empty, Facts, Loading, Missing, Money, Or, Problem, Tag, When } from './basics';
-import { DecompositionDrawer } from './score';
+import { DecompositionDrawer } from './Decomposition';
 import { TaskRows } from './TaskRows';
 
 export const accountKey = (id: string) => ['account', id];
@@ -57,8 +57,6 @@ export function AccountView({ id, headless }: { id: string; headless?: boolean }
   );
 }
 
-export default AccountView;
-
 function ScoreTile({ model, score, reason, onOpen }: { model: ScoreModel; score: Score | null; reason: string | null; onOpen: () => void }) {
   const value = score?.composite_score ?? null;
   const level = value === null ? null : severity(model, value);
@@ -72,7 +70,7 @@ function ScoreTile({ model, score, reason, onOpen }: { model: ScoreModel; score:
     </>
   );
   return score ? (
-    <button type="button" className="panel tile tile-button" onClick={onOpen} aria-label={`${modelName[model]} score ${value === null ? 'not known' : decimal(value)}. Show how it is made up`}>{body}</button>
+    <button type="button" className="panel tile tile-button" onClick={onOpen}>{body}<span className="sr">Show how it is made up</span></button>
   ) : (
     <div className="panel tile">{body}</div>
   );

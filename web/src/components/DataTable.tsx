@@ -1,10 +1,11 @@
-import { Button, Checkbox, Menu } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
 import type { CursorList } from '../lib/list';
 import { count } from '../lib/format';
+import { revealRow, useRowWindow } from '../lib/rowWindow';
 import { Problem } from './basics';
+import { Dropdown } from './Dropdown';
 import { Icon } from './icons';
 
 export interface Column<R> {
@@ -42,8 +43,7 @@ interface Props<R> {
   empty: ReactNode;
 }
 
-const rowHeight = 36;
-const virtualFrom = 80;
+const windowFrom = 80;
 
 /** The one table of the app: rows by cursor, sort by header, columns to hide, a keyboard, selection and export. */
 export function DataTable<R>(props: Props<R>) {
@@ -53,24 +53,19 @@ export function DataTable<R>(props: Props<R>) {
   const { selected, setSelected, chosen } = useSelection(rows, rowKey);
   const [active, setActive] = useState(0);
   const scroll = useRef<HTMLDivElement>(null);
-  const virtual = rows.length > virtualFrom;
-  // eslint-disable-next-line react-hooks/incompatible-library -- no memoized child reads the virtualizer
-  const virtualizer = useVirtualizer({ count: rows.length, getScrollElement: () => scroll.current, estimateSize: () => rowHeight, overscan: 12, enabled: virtual });
-  const items = virtual ? virtualizer.getVirtualItems() : rows.map((_, index) => ({ index, start: 0, end: 0 }));
-  const before = virtual ? (items[0]?.start ?? 0) : 0;
-  const after = virtual ? Math.max(0, virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0)) : 0;
+  const view = useRowWindow(scroll, rows.length, rows.length > windowFrom);
   const width = columns.length + (bulk ? 1 : 0);
 
-  const lastShown = items.at(-1)?.index ?? 0;
   const { hasMore, loadingMore, loadMore } = list;
   useEffect(() => {
-    if (virtual && hasMore && !loadingMore && lastShown >= rows.length - 20) loadMore();
-  }, [virtual, hasMore, loadingMore, loadMore, lastShown, rows.length]);
+    // Near the end of what is loaded, the next page comes by itself; a short list keeps its button.
+    if (rows.length > windowFrom && view.from > 0 && hasMore && !loadingMore && view.to >= rows.length - 8) loadMore();
+  }, [hasMore, loadingMore, loadMore, view.from, view.to, rows.length]);
 
   const focusRow = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
     setActive(next);
-    if (virtual) virtualizer.scrollToIndex(next);
+    if (rows.length > windowFrom) revealRow(scroll.current, next, view.height);
     requestAnimationFrame(() => scroll.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`)?.focus());
   };
   const onKey = (event: KeyboardEvent<HTMLTableRowElement>, row: R, index: number) => {
@@ -109,12 +104,12 @@ export function DataTable<R>(props: Props<R>) {
       {list.error && <div style={{ padding: 12 }}><Problem what={`${name} could not be loaded`} error={list.error} retry={list.retry} /></div>}
       { }
       <div className="scroll" ref={scroll} tabIndex={rows.length ? undefined : 0} role="region" aria-label={`${name} table`}>
-        <table className="table" aria-label={name} aria-rowcount={props.total ?? undefined} aria-busy={list.pending || list.stale} style={{ opacity: list.stale ? 0.6 : 1 }}>
+        <table className="table data" aria-label={name} aria-rowcount={props.total ?? undefined} aria-busy={list.pending || list.stale} style={{ opacity: list.stale ? 0.6 : 1 }}>
           <thead>
             <tr>
               {bulk && (
                 <th style={{ width: 40 }}>
-                  <Checkbox size="xs" aria-label="Select all loaded rows" checked={rows.length > 0 && chosen.length === rows.length} indeterminate={chosen.length > 0 && chosen.length < rows.length} onChange={(e) => setSelected(new Set(e.currentTarget.checked ? rows.map(rowKey) : []))} />
+                  <input type="checkbox" aria-label="Select all loaded rows" checked={rows.length > 0 && chosen.length === rows.length} ref={(box) => { if (box) box.indeterminate = chosen.length > 0 && chosen.length < rows.length; }} onChange={(e) => setSelected(new Set(e.currentTarget.checked ? rows.map(rowKey) : []))} />
                 </th>
               )}
               {columns.map((c) => <Header key={c.key} column={c} sort={props.sort} onSort={props.onSort} />)}
@@ -122,20 +117,19 @@ export function DataTable<R>(props: Props<R>) {
           </thead>
           <tbody>
             {list.pending && !list.error && <SkeletonRows columns={width} />}
-            {before > 0 && <tr aria-hidden="true"><td colSpan={width} style={{ height: before, padding: 0 }} /></tr>}
-            {items.map(({ index }) => {
-              const row = rows[index];
-              if (row === undefined) return null;
+            {view.before > 0 && <tr aria-hidden="true"><td colSpan={width} style={{ height: view.before, padding: 0 }} /></tr>}
+            {rows.slice(view.from, view.to).map((row, i) => {
+              const index = view.from + i;
               const key = rowKey(row);
               return (
                 // A row takes the keyboard like a grid's: arrows move, Enter opens.
                 <tr key={key} data-index={index} data-open={onOpen ? true : undefined} data-selected={selected.has(key) || undefined} tabIndex={index === Math.min(active, rows.length - 1) ? 0 : -1} onFocus={() => setActive(index)} onKeyDown={(e) => onKey(e, row, index)} onClick={(e) => onClick(e, row)}>
-                  {bulk && <td><Checkbox size="xs" aria-label={`Select ${props.rowName(row)}`} checked={selected.has(key)} onChange={() => setSelected(toggled(selected, key))} /></td>}
+                  {bulk && <td><input type="checkbox" aria-label={`Select ${props.rowName(row)}`} checked={selected.has(key)} onChange={() => setSelected(toggled(selected, key))} /></td>}
                   {columns.map((c) => <td key={c.key} data-align={c.align} className={c.wide ? 'hide-phone' : undefined}>{c.cell(row)}</td>)}
                 </tr>
               );
             })}
-            {after > 0 && <tr aria-hidden="true"><td colSpan={width} style={{ height: after, padding: 0 }} /></tr>}
+            {view.after > 0 && <tr aria-hidden="true"><td colSpan={width} style={{ height: view.after, padding: 0 }} /></tr>}
           </tbody>
         </table>
         {!list.pending && !list.error && rows.length === 0 && props.empty}
@@ -192,18 +186,18 @@ function useColumns<R>(name: string, all: Column<R>[]) {
   const [choice, setChoice] = useLocalStorage<Record<string, boolean>>({ key: `revarch-columns-${name}`, defaultValue: {} });
   const shown = (c: Column<R>) => c.fixed || (choice[c.key] ?? !c.extra);
   const menu = (
-    <Menu closeOnItemClick={false} position="bottom-end" transitionProps={{ duration: 80 }}>
-      <Menu.Target>
-        <Button variant="default" leftSection={<Icon name="columns" />}>Columns</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {all.filter((c) => !c.fixed).map((c) => (
-          <Menu.Item key={c.key} role="menuitemcheckbox" aria-checked={shown(c)} leftSection={shown(c) ? <Icon name="check" /> : <span style={{ width: 16, display: 'block' }} />} onClick={() => setChoice({ ...choice, [c.key]: !shown(c) })}>
-            {c.header}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <Dropdown
+      label="Columns"
+      width={210}
+      target={(toggle) => <Button variant="default" leftSection={<Icon name="columns" />} onClick={toggle}>Columns</Button>}
+    >
+      {() => all.filter((c) => !c.fixed).map((c) => (
+        <label key={c.key} className="option">
+          <input type="checkbox" checked={shown(c)} onChange={(e) => setChoice({ ...choice, [c.key]: e.currentTarget.checked })} />
+          {c.header}
+        </label>
+      ))}
+    </Dropdown>
   );
   return { columns: all.filter(shown), menu };
 }

@@ -164,7 +164,7 @@ function Row({ target, mapping, suggestion, fields, error, readOnly, onChange }:
       <td>
         <div className="row" style={{ flexWrap: 'nowrap' }}>
           <Select aria-label={`Provider field for ${target.label}`} size="xs" miw={150} style={{ flex: 1, maxWidth: 340 }} searchable clearable placeholder="Not mapped" disabled={readOnly} data={data} value={mapping?.source_field ?? null} onChange={pick} error={error ?? missing} />
-          {!mapping && suggestion && !readOnly && <Button size="compact-xs" variant="default" onClick={() => onChange(suggestion)} aria-label={`Use suggestion ${suggestion.source_field} for ${target.label}`}>Use {suggestion.source_field}</Button>}
+          {!mapping && suggestion && !readOnly && <Button size="compact-xs" variant="default" onClick={() => onChange(suggestion)} aria-label={`Use ${suggestion.source_field} for ${target.label}`}>Use {suggestion.source_field}</Button>}
         </div>
       </td>
       <td className="hide-phone">

@@ -123,7 +123,7 @@ function Counts({ run }: { run: Run }) {
   if (!entries.length) return null;
   return (
     <section aria-labelledby="run-counts">
-      <h3 id="run-counts" style={{ marginBottom: 8 }}>{isActive(run) ? 'So far' : 'What it did'}</h3>
+      <h2 id="run-counts" style={{ marginBottom: 8 }}>{isActive(run) ? 'So far' : 'What it did'}</h2>
       <Facts items={entries.map(([key, n]) => [words(key), count(n)])} />
     </section>
   );
@@ -133,7 +133,7 @@ function Warnings({ run }: { run: Run }) {
   if (!run.warnings.length) return null;
   return (
     <section aria-labelledby="run-warnings">
-      <h3 id="run-warnings">Warnings ({count(run.warnings.length)})</h3>
+      <h2 id="run-warnings">Warnings ({count(run.warnings.length)})</h2>
       <ul className="list">
         {run.warnings.map((w) => (
           <li key={w.code + w.message} className="row apart"><span><Tag tone="warn">{words(w.code)}</Tag> {w.message}</span><span className="dim nowrap">{count(w.count)} times</span></li>

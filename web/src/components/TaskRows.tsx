@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import type { Task, TaskStatus } from '../api/types';
 import { useMay } from '../app/session';
 import { exact, words } from '../lib/format';
@@ -10,7 +10,7 @@ export function TaskStatusField({ task }: { task: Task }) {
   const may = useMay('rep');
   if (!may) return <span>{words(task.status)}</span>;
   return (
-    <Select aria-label={`Status of ${task.title}`} size="xs" w={130} allowDeselect={false} data={options(taskStatuses)} value={task.status} onChange={(value) => value && update.mutate({ task, change: { status: value as TaskStatus } })} />
+    <NativeSelect aria-label={`Status of ${task.title}`} size="xs" w={130} data={options(taskStatuses)} value={task.status} onChange={(e) => update.mutate({ task, change: { status: e.currentTarget.value as TaskStatus } })} />
   );
 }
 

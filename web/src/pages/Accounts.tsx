@@ -1,12 +1,13 @@
-import { Anchor, Button, Drawer, Select } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { url } from '../api/client';
 import type { AccountPage, AccountRow } from '../api/types';
 import { useMay } from '../app/session';
-import { Empty, Loading, Missing, Money, Or, Page } from '../components/basics';
+import { Empty, Missing, Money, Or, Page } from '../components/basics';
 import { DataTable, type Column } from '../components/DataTable';
-import { ScoreValue } from '../components/score';
+import { FilterSelect } from '../components/FilterSelect';
+import { ScoreValue } from '../components/ScoreValue';
 import { SearchField } from '../components/SearchField';
 import { Icon } from '../components/icons';
 import { download, toCsv } from '../lib/csv';
@@ -15,7 +16,7 @@ import { useCursorList } from '../lib/list';
 import { segments, stateCodes } from '../lib/states';
 import { useUrlState } from '../lib/url';
 
-const AccountView = lazy(() => import('../components/AccountView'));
+const AccountPanel = lazy(() => import('../components/AccountPanel'));
 
 export default function Accounts() {
   const { get, set } = useUrlState();
@@ -42,8 +43,8 @@ export default function Accounts() {
         filters={
           <>
             <SearchField label="Search accounts" placeholder="Name or domain" value={filters.query} onChange={(query) => set({ query })} />
-            <Select aria-label="Segment" placeholder="All segments" clearable data={segments} value={filters.segment || null} onChange={(segment) => set({ segment })} w={150} />
-            <Select aria-label="State" placeholder="All states" clearable searchable data={stateCodes} value={filters.state || null} onChange={(state) => set({ state })} w={130} />
+            <FilterSelect label="Segment" all="All segments" choices={segments} value={filters.segment} onChange={(segment) => set({ segment })} />
+            <FilterSelect label="State" all="All states" choices={stateCodes} value={filters.state} onChange={(state) => set({ state })} width={120} />
             <SearchField label="Territory" value={filters.territory} onChange={(territory) => set({ territory })} width={150} />
           </>
         }
@@ -56,19 +57,10 @@ export default function Accounts() {
           <Empty title="No accounts yet" action={<Button component={Link} to="/settings/connectors">Connect a CRM</Button>}>Accounts appear here after the first sync of a connected CRM.</Empty>
         )}
       />
-      <AccountPanel id={get('account')} close={() => set({ account: null, score: null, tab: null })} />
+      {get('account') && (
+        <Suspense fallback={null}><AccountPanel id={get('account')} close={() => set({ account: null, score: null, tab: null })} /></Suspense>
+      )}
     </Page>
-  );
-}
-
-function AccountPanel({ id, close }: { id: string; close: () => void }) {
-  return (
-    <Drawer opened={Boolean(id)} onClose={close} position="right" size="xl" title="Account" closeButtonProps={{ 'aria-label': 'Close account' }}>
-      <div className="stack">
-        <Anchor component={Link} to={`/accounts/${id}`} size="sm">Open as a page</Anchor>
-        <Suspense fallback={<Loading />}>{id && <AccountView id={id} />}</Suspense>
-      </div>
-    </Drawer>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Anchor, Button, Drawer, Select } from '@mantine/core';
+import { Anchor, Button, Drawer } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Run, RunPage } from '../api/types';
 import { Bar, Empty, Or, Page, Tag, When } from '../components/basics';
 import { DataTable, type Column } from '../components/DataTable';
+import { FilterSelect } from '../components/FilterSelect';
 import { RunView } from '../components/RunView';
 import { duration, words } from '../lib/format';
 import { useCursorList } from '../lib/list';
@@ -29,8 +30,8 @@ export default function Runs() {
         onOpen={open}
         filters={
           <>
-            <Select aria-label="Status" placeholder="All statuses" clearable data={statuses.map((value) => ({ value, label: words(value) }))} value={filters.status || null} onChange={(status) => set({ status })} w={150} />
-            <Select aria-label="Kind" placeholder="All kinds" clearable data={kinds.map((value) => ({ value, label: kindName(value) }))} value={filters.kind || null} onChange={(kind) => set({ kind })} w={150} />
+            <FilterSelect label="Status" all="All statuses" choices={statuses.map((value) => ({ value, label: words(value) }))} value={filters.status} onChange={(status) => set({ status })} />
+            <FilterSelect label="Kind" all="All kinds" choices={kinds.map((value) => ({ value, label: kindName(value) }))} value={filters.kind} onChange={(kind) => set({ kind })} />
           </>
         }
         empty={filters.status || filters.kind

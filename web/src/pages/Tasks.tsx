@@ -9,6 +9,7 @@ import { useMay } from '../app/session';
 import { AccountPicker } from '../components/AccountPicker';
 import { Empty, Missing, Note, Or, Page } from '../components/basics';
 import { DataTable, type Column } from '../components/DataTable';
+import { FilterSelect } from '../components/FilterSelect';
 import { Icon } from '../components/icons';
 import { SearchField } from '../components/SearchField';
 import { TaskDue, TaskPriorityTag, TaskStatusField } from '../components/TaskRows';
@@ -42,9 +43,9 @@ export default function Tasks() {
         rowName={(task) => task.title}
         filters={
           <>
-            <Select aria-label="Status" placeholder="All statuses" clearable data={options(taskStatuses)} value={filters.status || null} onChange={(status) => set({ status })} w={140} />
-            <Select aria-label="Priority" placeholder="All priorities" clearable data={options(taskPriorities)} value={filters.priority || null} onChange={(priority) => set({ priority })} w={140} />
-            <Select aria-label="Source" placeholder="All sources" clearable data={options(taskSources)} value={filters.source_type || null} onChange={(source_type) => set({ source_type })} w={140} />
+            <FilterSelect label="Status" all="All statuses" choices={options(taskStatuses)} value={filters.status} onChange={(status) => set({ status })} />
+            <FilterSelect label="Priority" all="All priorities" choices={options(taskPriorities)} value={filters.priority} onChange={(priority) => set({ priority })} />
+            <FilterSelect label="Source" all="All sources" choices={options(taskSources)} value={filters.source_type} onChange={(source_type) => set({ source_type })} />
             <SearchField label="Assignee" value={filters.assignee} onChange={(assignee) => set({ assignee })} width={160} />
           </>
         }

@@ -4,24 +4,6 @@ import { decimal, exact, percent, words } from '../lib/format';
 import { fired, isMissing, modelName, ruleName, ruleValue, scoreReason, severity } from '../lib/scores';
 import { Bar, Empty, Facts, Missing, Note, Tag } from './basics';
 
-/** A score in a row: the number with a small bar. With onOpen it is the button that opens its decomposition. */
-export function ScoreValue({ model, value, reason, of, onOpen }: { model: ScoreModel; value: number | null; reason?: string | null; of: string; onOpen?: () => void }) {
-  if (value === null) return <Missing reason={scoreReason(reason)} />;
-  const level = severity(model, value);
-  const content = (
-    <>
-      <span>{decimal(value, 0)}</span>
-      <Bar value={value / 100} tone={level.tone} />
-      <span className="sr">{level.word}</span>
-    </>
-  );
-  return onOpen ? (
-    <button type="button" className="score" title={`${level.word}: ${decimal(value)}`} aria-label={`${modelName[model]} of ${of}: ${decimal(value)}, ${level.word}. Show how it is made up`} onClick={onOpen}>{content}</button>
-  ) : (
-    <span className="score">{content}</span>
-  );
-}
-
 export function DecompositionDrawer({ model, score, reason, of, onClose, loading }: { model: ScoreModel | null; score: Score | null | undefined; reason?: string | null; of: string; onClose: () => void; loading?: boolean }) {
   return (
     <Drawer opened={model !== null} onClose={onClose} position="right" size="lg" title={model ? `${modelName[model]} score of ${of}` : ''} closeButtonProps={{ 'aria-label': 'Close score' }} zIndex={210}>
