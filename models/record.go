@@ -169,7 +169,7 @@ type AccountMatch struct {
 	Kind       string    // district, institution
 	Status     string    // matched, ambiguous
 	OfficialID *string
-	Method     string      // exact_id, name_state
+	Method     string      // exact_id, name_state, manual
 	Candidates StringArray `gorm:"type:text[]"`
 	MatchedAt  time.Time
 }
