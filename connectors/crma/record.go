@@ -1,7 +1,6 @@
 package crma
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"revarch/connectors"
@@ -17,72 +16,116 @@ func (r *rawRecord) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// system are the fields that every record has.
-type system struct {
-	ID             string
-	SystemModstamp string
-	IsDeleted      bool
-	MasterRecordID string `json:"MasterRecordId"`
-}
+// errForm is what a record gets that is not as the provider documents it.
+var errForm = fault.New(fault.Unavailable, "A record of the provider is not in the expected form.")
 
-// toRecord reads the system fields and leaves the attributes, which repeat type and address, out of the payload.
+// toRecord reads the fields that every record has and, if asked to, the payload: all members as they came but the
+// attributes, which only repeat type and address.
 func toRecord(raw rawRecord, payload bool) (connectors.Record, error) {
-	var sys system
-	if err := json.Unmarshal(raw, &sys); err != nil {
-		return connectors.Record{}, fault.New(fault.Unavailable, "A record of the provider is not in the expected form.")
+	var rec connectors.Record
+	var out []byte
+	if payload {
+		out = append(make([]byte, 0, len(raw)), '{')
 	}
-	rec := connectors.Record{ExternalID: longID(sys.ID), Deleted: sys.IsDeleted, MergedInto: longID(sys.MasterRecordID)}
-	if rec.ExternalID == "" {
-		return connectors.Record{}, fault.New(fault.Unavailable, "A record of the provider has no valid id.")
+	var stamp string
+	ok := members(raw, func(member, key, value []byte) {
+		switch string(key) {
+		case `"attributes"`:
+			return
+		case `"Id"`:
+			rec.ExternalID = longID(plain(value))
+		case `"SystemModstamp"`:
+			stamp = plain(value)
+		case `"IsDeleted"`:
+			rec.Deleted = string(value) == "true"
+		case `"MasterRecordId"`:
+			rec.MergedInto = longID(plain(value))
+		}
+		if payload {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, member...)
+		}
+	})
+	if !ok || rec.ExternalID == "" {
+		return connectors.Record{}, errForm
 	}
 	var err error
-	if rec.UpdatedAt, err = parseTime(sys.SystemModstamp); err != nil {
+	if rec.UpdatedAt, err = parseTime(stamp); err != nil {
 		return connectors.Record{}, err
 	}
 	if payload {
-		rec.Payload, err = withoutAttributes(raw)
+		rec.Payload = append(out, '}')
 	}
-	return rec, err
+	return rec, nil
 }
 
-var attributesFirst = []byte(`{"attributes":{`)
-
-// withoutAttributes removes the attributes object. The provider writes it first and flat, so that cutting is enough;
-// any other form goes through a map.
-func withoutAttributes(raw []byte) (json.RawMessage, error) {
-	if rest, ok := bytes.CutPrefix(raw, attributesFirst); ok {
-		if end := flatEnd(rest); end > 0 && end < len(rest) && rest[end] == ',' {
-			out := make([]byte, 0, len(rest)-end)
-			return append(append(out, '{'), rest[end+1:]...), nil
-		}
+// plain returns the text of a string value without escapes, "" for any other value.
+func plain(value []byte) string {
+	if len(value) < 2 || value[0] != '"' {
+		return ""
 	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, fault.New(fault.Unavailable, "A record of the provider is not in the expected form.")
-	}
-	delete(fields, "attributes")
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fault.Wrap(err, fault.Internal, "encode record")
-	}
-	return out, nil
+	return string(value[1 : len(value)-1])
 }
 
-// flatEnd returns the index behind the closing brace of an object without inner objects, -1 if it has any.
-func flatEnd(b []byte) int {
-	inString := false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{':
-			return -1
-		case c == '}':
-			return i + 1
+// members walks the members of an object of well-formed JSON: key and value as they stand there, and the whole. Pages
+// hold thousands of records, and decoding each again costs more than everything else done with it. It reports
+// whether b is an object.
+func members(b []byte, visit func(member, key, value []byte)) bool {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return false
+	}
+	for i = space(b, i+1); i < len(b) && b[i] == '"'; i = space(b, i+1) {
+		keyEnd := skip(b, i)
+		from := space(b, space(b, keyEnd)+1) // behind the colon
+		to := skip(b, from)
+		if to <= from || to > len(b) {
+			return false
+		}
+		visit(b[i:to], b[i:keyEnd], b[from:to])
+		if i = space(b, to); i >= len(b) || b[i] != ',' {
+			break
 		}
 	}
-	return -1
+	return i < len(b) && b[i] == '}'
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skip returns the index behind the value that starts at i.
+func skip(b []byte, i int) int {
+	for depth := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i // the end of the object around a bare value
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\n', '\r', '\t', ':':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
 }
