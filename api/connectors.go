@@ -57,8 +57,8 @@ type MappingTarget struct {
 	Description string           `json:"description"`
 }
 
-// MappingSet is a provider's mapping with what it may map to and what we would suggest.
-type MappingSet struct {
+// ProviderMappings is a provider's mapping with what it may map to and what we would suggest.
+type ProviderMappings struct {
 	Provider    models.Provider       `json:"provider"`
 	Version     int64                 `json:"version"`
 	Mappings    []models.FieldMapping `json:"mappings"`
@@ -69,7 +69,7 @@ type MappingSet struct {
 
 type mappingsOutput struct {
 	ETag string `header:"ETag"`
-	Body MappingSet
+	Body ProviderMappings
 }
 
 type allMappingsOutput struct {
@@ -190,7 +190,7 @@ func toDiscovery(p models.Provider, d connections.Discovery) *discoveryOutput {
 
 // mappings completes a mapping with its possible targets and, once something was discovered, our suggestions.
 func (a *Connectors) mappings(ctx context.Context, set connections.MappingSet, run *models.Run) (*mappingsOutput, error) {
-	out := &mappingsOutput{ETag: etag(set.Version), Body: MappingSet{Provider: set.Provider, Version: set.Version,
+	out := &mappingsOutput{ETag: etag(set.Version), Body: ProviderMappings{Provider: set.Provider, Version: set.Version,
 		Mappings: append([]models.FieldMapping{}, set.Mappings...), Targets: []MappingTarget{}, Suggestions: []models.FieldMapping{}}}
 	specs, err := a.Connections.Objects(set.Provider)
 	if err != nil && !fault.Is(err, fault.ClientMisconfig) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"revarch/fault"
 )
 
 // RolePasswords are the passwords of the roles that log in; an empty one leaves the role's password as it is.
@@ -66,4 +68,27 @@ func EnsureRoles(ctx context.Context, adminURL string, pw RolePasswords) error {
 		}
 	}
 	return tx.Commit(ctx)
+}
+
+// EnsureRolesIfAllowed is EnsureRoles without passwords when the role of the URL may create roles; otherwise it only
+// checks that the roles are there.
+func EnsureRolesIfAllowed(ctx context.Context, url string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "the database does not answer")
+	}
+	var may bool
+	var have int
+	err = conn.QueryRow(ctx, `SELECT (SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user),
+		(SELECT count(*) FROM pg_roles WHERE rolname IN ('revarch_owner', 'revarch_app', 'revarch_worker', 'revarch_lookup'))`).Scan(&may, &have)
+	_ = conn.Close(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at roles: %w", err)
+	case may:
+		return EnsureRoles(ctx, url, RolePasswords{})
+	case have < 4:
+		return fault.New(fault.Conflict, "the database roles are missing; run revarch migrate up once with a role that may create roles")
+	}
+	return nil
 }

@@ -255,3 +255,33 @@ func throttleKey(kind, value string) []byte {
 	h := sha256.Sum256([]byte(kind + "\x00" + value))
 	return h[:]
 }
+
+// StillValid re-checks the principal of a long-lived request: the session has not ended, the key was not revoked, the
+// person is still a member.
+func (s *Service) StillValid(ctx context.Context, p auth.Principal) error {
+	gone := fault.New(fault.Unauthenticated, "your session has ended; sign in again")
+	now := s.Clock()
+	if p.Kind == "user" {
+		sess, ok, err := s.Store.SessionByHash(ctx, p.Session)
+		if err != nil {
+			return err
+		}
+		if !ok || now.After(sess.ExpiresAt) || sess.OrgID != p.OrgID {
+			return gone
+		}
+		return s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
+			_, err := tx.MemberByID(p.ID)
+			return err
+		})
+	}
+	return s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
+		k, err := tx.APIKeyByID(p.ID)
+		if err != nil {
+			return err
+		}
+		if k.RevokedAt != nil || k.ExpiresAt != nil && now.After(*k.ExpiresAt) {
+			return gone
+		}
+		return nil
+	})
+}
