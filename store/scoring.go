@@ -151,10 +151,12 @@ func (tx *Tx) MappedTargets() (map[string]bool, error) {
 	return out, maybe(err, "load mapped fields")
 }
 
-// ActivitySource returns since when a provider that delivers activities has been synced, nil when none has.
+// ActivitySource returns since when a connected provider has delivered activities, nil when none has.
 func (tx *Tx) ActivitySource() (*time.Time, error) {
 	var since *time.Time
-	err := tx.db.Raw(`SELECT min(c.connected_at) FROM connections c WHERE c.org_id = ? AND c.status <> 'disconnected' AND c.last_sync_at IS NOT NULL`, tx.org).
+	err := tx.db.Raw(`SELECT min(c.connected_at) FROM connections c WHERE c.org_id = ? AND c.status <> 'disconnected'
+		AND EXISTS (SELECT 1 FROM sync_cursors k JOIN field_mappings m ON m.org_id = k.org_id AND m.provider = k.provider AND m.object = k.object
+			WHERE k.org_id = c.org_id AND k.provider = c.provider AND k.completed_at IS NOT NULL AND m.target_field = 'on_date')`, tx.org).
 		Row().Scan(&since)
 	return since, maybe(err, "look for an activity source")
 }
