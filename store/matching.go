@@ -126,8 +126,8 @@ func (tx *Tx) AccountMatches(f MatchFilter) ([]AccountWithMatch, error) {
 	return out, maybe(err, "list matches")
 }
 
-// AccountMatch loads an account with its match, locking the account against a second decision. Faults: NotFound.
-func (tx *Tx) AccountMatch(account uuid.UUID, lock bool) (AccountWithMatch, error) {
+// MatchedAccount loads an account with its match, locking the account against a second decision. Faults: NotFound.
+func (tx *Tx) MatchedAccount(account uuid.UUID, lock bool) (AccountWithMatch, error) {
 	sql := accountWithMatch + " AND a.id = @id"
 	if lock {
 		sql += " FOR UPDATE OF a"

@@ -205,7 +205,7 @@ func (s *Service) Resolve(ctx context.Context, p auth.Principal, account uuid.UU
 	}
 	var out Match
 	err := s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
-		before, err := tx.AccountMatch(account, true)
+		before, err := tx.MatchedAccount(account, true)
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Service) Resolve(ctx context.Context, p auth.Principal, account uuid.UU
 		if err := tx.SaveMatch(m); err != nil {
 			return err
 		}
-		after, err := tx.AccountMatch(account, false)
+		after, err := tx.MatchedAccount(account, false)
 		if err != nil {
 			return err
 		}
