@@ -29,7 +29,7 @@ var factColumns = []struct{ feature, expr string }{
 	{"onboarding_pct", "%s.onboarding_pct"},
 	{"goals_met_pct", "%s.goals_met_pct"},
 	{"enrollment", "%s.enrollment::double precision"},
-	{"competitor_seen", "CASE WHEN %s.competitor = '' THEN 0 WHEN %[1]s.competitor IS NOT NULL THEN 1 END::double precision"},
+	{"competitor_seen", "CASE WHEN %s.competitor = '' THEN 0 WHEN %s.competitor IS NOT NULL THEN 1 END::double precision"},
 }
 
 // FactFeatures names the features of accounts that are kept as facts.
@@ -48,8 +48,9 @@ var factsOfNew, factsOfChanged = factStatements()
 func factStatements() (ofNew, ofChanged string) {
 	var first, both []string
 	for _, f := range factColumns {
-		first = append(first, fmt.Sprintf("('%s', "+f.expr+")", f.feature, "s"))
-		both = append(both, fmt.Sprintf("('%s', "+f.expr, f.feature, "s")+fmt.Sprintf(", "+f.expr+")", "a"))
+		staged, stored := strings.ReplaceAll(f.expr, "%s", "s"), strings.ReplaceAll(f.expr, "%s", "a")
+		first = append(first, fmt.Sprintf("('%s', %s)", f.feature, staged))
+		both = append(both, fmt.Sprintf("('%s', %s, %s)", f.feature, staged, stored))
 	}
 	const insert = `INSERT INTO feature_facts (org_id, account_id, feature, known_at, valid_at, value, source_ref) SELECT $1, s.record_id, f.feature, `
 	ofNew = insert + `$2, COALESCE(s.source_updated_at, $2), f.value, $3 FROM stage_accounts s CROSS JOIN LATERAL (VALUES ` +

@@ -56,11 +56,13 @@ func (tx *Tx) run(ctx context.Context, doing string, b *pgx.Batch) error {
 func (tx *Tx) orgArg() [16]byte { return tx.org }
 
 // LockObject makes the transaction the only one that stores records of the object until it ends, and pins the plans of
-// its statements to index probes: a stage has no statistics, and a page must not read a whole table.
+// its statements to index probes: a stage has no statistics, a page must not read a whole table, and a plan that was made
+// while the tables were empty must not be kept.
 func (tx *Tx) LockObject(ctx context.Context, ref ObjectRef) error {
 	b := &pgx.Batch{}
 	b.Queue(`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-		set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`)
+		set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true), set_config('jit', 'off', true),
+		set_config('plan_cache_mode', 'force_custom_plan', true)`)
 	b.Queue("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "records/"+tx.org.String()+"/"+string(ref.Provider)+"/"+ref.Object)
 	return tx.run(ctx, "lock object", b)
 }
@@ -71,8 +73,10 @@ func (tx *Tx) FindRecords(ctx context.Context, ref ObjectRef, externalIDs []stri
 	err := tx.pgx(func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, `SELECT r.external_id, r.content_hash, r.source_updated_at, r.deleted_at IS NOT NULL, COALESCE(r.merged_into, ''),
 			COALESCE(l.merged_from, l.record_id), l.merged_from IS NOT NULL
-			FROM raw_records r LEFT JOIN record_links l USING (org_id, provider, object, external_id)
-			WHERE r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = ANY ($4)`,
+			FROM unnest($4::text[]) AS x (id)
+			LEFT JOIN raw_records r ON r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = x.id
+			LEFT JOIN record_links l ON l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = r.external_id
+			WHERE r.content_hash IS NOT NULL`,
 			tx.orgArg(), string(ref.Provider), ref.Object, externalIDs)
 		if err != nil {
 			return err
@@ -111,8 +115,8 @@ func (tx *Tx) FindLinks(ctx context.Context, provider models.Provider, object st
 		return out, nil
 	}
 	err := tx.pgx(func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, `SELECT external_id, record_id FROM record_links
-			WHERE org_id = $1 AND provider = $2 AND object = $3 AND external_id = ANY ($4)`,
+		rows, err := c.Query(ctx, `SELECT l.external_id, l.record_id FROM unnest($4::text[]) AS x (id)
+			JOIN record_links l ON l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = x.id`,
 			tx.orgArg(), string(provider), object, externalIDs)
 		if err != nil {
 			return err
@@ -175,6 +179,7 @@ func (tx *Tx) MergeRecords(ctx context.Context, m Merge, rows []StageRow) (int64
 	}
 	accounts := m.Record == models.RecordAccount
 	if recNew {
+		b.Queue("SELECT set_config('plan_cache_mode', 'auto', true)") // a plan per check of a foreign key would double the time
 		b.Queue(t.insert, org, provider, m.MappingID, m.Now)
 		b.Queue(`INSERT INTO record_links (org_id, provider, object, external_id, record_type, record_id)
 			SELECT $1, $2, $3, s.external_id, $4, s.record_id FROM `+t.stage+" s WHERE s.mapped AND s.record_new",
@@ -185,6 +190,7 @@ func (tx *Tx) MergeRecords(ctx context.Context, m Merge, rows []StageRow) (int64
 	}
 	var changed int64
 	if recOld {
+		b.Queue("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
 		if accounts {
 			b.Queue(factsOfChanged, org, m.Now, m.SourceRef) // before the update: it compares with what is stored
 		}

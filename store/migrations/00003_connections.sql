@@ -100,7 +100,8 @@ CREATE TABLE raw_records (
   merged_into text,
   content_hash bytea NOT NULL, -- empty while the record cannot be mapped, so that it is tried again
   received_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (org_id, provider, object, external_id)
+  -- The id comes second: without statistics the planner takes organization, provider and object for selective enough.
+  PRIMARY KEY (org_id, external_id, object, provider)
 );
 SELECT tenancy.protect('raw_records');
 CREATE INDEX raw_records_merged ON raw_records (org_id, provider, object) WHERE merged_into IS NOT NULL;
@@ -113,7 +114,8 @@ CREATE TABLE record_links (
   record_type text NOT NULL,
   record_id uuid NOT NULL, -- the record that stands for it: the winner's after a merge
   merged_from uuid, -- after a merge, the record it was before
-  PRIMARY KEY (org_id, provider, object, external_id)
+  -- The id comes second: without statistics the planner takes organization, provider and object for selective enough.
+  PRIMARY KEY (org_id, external_id, object, provider)
 );
 SELECT tenancy.protect('record_links');
 CREATE INDEX record_links_record ON record_links (org_id, record_id);
