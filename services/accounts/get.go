@@ -52,7 +52,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id uuid.UUID) (out 
 }
 
 // Health returns an account's name and scores with where their values came from. Faults: as Get.
-func (s *Service) Health(ctx context.Context, p auth.Principal, id uuid.UUID) (name string, out Scores, err error) {
+func (s *Service) Health(ctx context.Context, p auth.Principal, id uuid.UUID) (name string, out AccountScores, err error) {
 	if err := p.Require(auth.PermRead); err != nil {
 		return "", out, err
 	}
@@ -147,12 +147,12 @@ func (s *Service) detail(tx *store.Tx, a models.Account) (Detail, error) {
 	return out, err
 }
 
-func (s *Service) scores(tx *store.Tx, id uuid.UUID, prov scoring.Provenance) (Scores, error) {
+func (s *Service) scores(tx *store.Tx, id uuid.UUID, prov scoring.Provenance) (AccountScores, error) {
 	rendered, err := s.Scores.In(tx, id)
 	if err != nil {
-		return Scores{}, err
+		return AccountScores{}, err
 	}
-	view := func(model string) *scoring.View {
+	view := func(model string) *scoring.ScoreView {
 		r, ok := rendered[model]
 		if !ok {
 			return nil
@@ -160,7 +160,7 @@ func (s *Service) scores(tx *store.Tx, id uuid.UUID, prov scoring.Provenance) (S
 		v := scoring.ToView(r, prov)
 		return &v
 	}
-	out := Scores{Health: view("health"), Risk: view("risk"), Priority: view("priority"), Expansion: view("expansion")}
+	out := AccountScores{Health: view("health"), Risk: view("risk"), Priority: view("priority"), Expansion: view("expansion")}
 	if out.Health == nil || out.Risk == nil {
 		reason := "not_scored"
 		out.Reason = &reason
@@ -170,7 +170,7 @@ func (s *Service) scores(tx *store.Tx, id uuid.UUID, prov scoring.Provenance) (S
 
 // provenance says where the values of an account, its contacts and its activities came from: each row names the mapping
 // it was made with.
-func provenance(tx *store.Tx, a models.Account, contacts []store.ContactRow, activities []models.Activity) (scoring.Provenance, []Source, error) {
+func provenance(tx *store.Tx, a models.Account, contacts []store.ContactRow, activities []models.Activity) (scoring.Provenance, []ValueSource, error) {
 	records := map[int32]models.RecordType{a.MappingID: models.RecordAccount}
 	for _, c := range contacts {
 		records[c.MappingID] = models.RecordContact
@@ -190,12 +190,12 @@ func provenance(tx *store.Tx, a models.Account, contacts []store.ContactRow, act
 	return prov, toSources(versions[a.MappingID]), nil
 }
 
-func match(tx *store.Tx, id uuid.UUID) (*Match, error) {
+func match(tx *store.Tx, id uuid.UUID) (*OfficialMatch, error) {
 	m, ok, err := tx.AccountMatch(id)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return &Match{Kind: m.Kind, Status: m.Status, ID: m.OfficialID, Method: m.Method, Candidates: append([]string{}, m.Candidates...)}, nil
+	return &OfficialMatch{Kind: m.Kind, Status: m.Status, ID: m.OfficialID, Method: m.Method, Candidates: append([]string{}, m.Candidates...)}, nil
 }
 
 // cut shortens a list and notes its name when it held more.

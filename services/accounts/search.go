@@ -64,8 +64,8 @@ type SearchInput struct {
 	Limit  int // 0 is DefaultLimit
 }
 
-// Row is an account in a list.
-type Row struct {
+// AccountRow is an account in a list.
+type AccountRow struct {
 	AccountID      uuid.UUID `json:"account_id" format:"uuid"`
 	Name           string    `json:"name"`
 	Segment        *string   `json:"segment"`
@@ -89,16 +89,16 @@ type Row struct {
 // Page is a page of accounts. Total counts all that the filter selects; SortedBy is the order that was used, which is
 // risk while priority is not available.
 type Page struct {
-	Accounts   []Row   `json:"accounts"`
-	Total      int64   `json:"total"`
-	SortedBy   string  `json:"sorted_by"`
-	Currency   string  `json:"currency"`
-	NextCursor *string `json:"next_cursor"`
+	Accounts   []AccountRow `json:"accounts"`
+	Total      int64        `json:"total"`
+	SortedBy   string       `json:"sorted_by"`
+	Currency   string       `json:"currency"`
+	NextCursor *string      `json:"next_cursor"`
 }
 
 // Search returns a page of accounts in a total order. Faults: Denied, Invalid.
 func (s *Service) Search(ctx context.Context, p auth.Principal, in SearchInput) (Page, error) {
-	out := Page{Accounts: []Row{}}
+	out := Page{Accounts: []AccountRow{}}
 	f, sort, err := in.check(p)
 	if err != nil {
 		return out, err
@@ -144,14 +144,14 @@ func (s *Service) Search(ctx context.Context, p auth.Principal, in SearchInput) 
 
 // Each calls fn with every selected account, batch by batch in order, and the currency of its money. Faults: Denied,
 // Invalid.
-func (s *Service) Each(ctx context.Context, p auth.Principal, in Filter, fn func(rows []Row, currency string) error) error {
+func (s *Service) Each(ctx context.Context, p auth.Principal, in Filter, fn func(rows []AccountRow, currency string) error) error {
 	f, sort, err := SearchInput{Filter: in}.check(p)
 	if err != nil {
 		return err
 	}
 	var after *store.AccountPosition
 	for {
-		var rows []Row
+		var rows []AccountRow
 		var currency string
 		err := s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
 			o, err := tx.Organization()
@@ -213,11 +213,11 @@ func (in SearchInput) check(p auth.Principal) (store.AccountFilter, store.Accoun
 	return f, sort, nil
 }
 
-func toRows(rows []store.AccountSummary) []Row {
-	out := make([]Row, 0, len(rows))
+func toRows(rows []store.AccountSummary) []AccountRow {
+	out := make([]AccountRow, 0, len(rows))
 	for _, r := range rows {
 		unavailable := "not_available"
-		row := Row{AccountID: r.ID, Name: r.Name, Segment: r.Segment, Territory: r.Territory, State: r.State, Status: r.Status,
+		row := AccountRow{AccountID: r.ID, Name: r.Name, Segment: r.Segment, Territory: r.Territory, State: r.State, Status: r.Status,
 			NCESID: r.NCESID, UNITID: r.UNITID, Domain: r.Domain, ARRCents: r.ARRCents, Health: points(r.Health), Risk: points(r.Risk),
 			PriorityReason: &unavailable}
 		row.HealthStatus, row.RiskStatus = scoring.LevelOf(engine.Health, row.Health), scoring.LevelOf(engine.Risk, row.Risk)

@@ -15,34 +15,34 @@ import (
 
 // Account is one account's own values.
 type Account struct {
-	AccountID       uuid.UUID  `json:"account_id" format:"uuid"`
-	Name            string     `json:"name"`
-	Domain          *string    `json:"domain"`
-	City            *string    `json:"city"`
-	State           *string    `json:"state"`
-	Status          *string    `json:"status"`
-	Segment         *string    `json:"segment"`
-	SegmentDerived  bool       `json:"segment_derived" doc:"The segment was derived from enrollment"`
-	Territory       *string    `json:"territory"`
-	BuyerType       *string    `json:"buyer_type"`
-	NCESID          *string    `json:"nces_id"`
-	UNITID          *string    `json:"unitid"`
-	Enrollment      *int64     `json:"enrollment"`
-	OwnerEmail      *string    `json:"owner_email"`
-	OwnerExternalID *string    `json:"owner_external_id" doc:"Owner's id in the CRM"`
-	RenewalDate     *string    `json:"renewal_date" format:"date"`
-	Seats           *int64     `json:"seats"`
-	Active28d       *int64     `json:"active_28d"`
-	ARRCents        *int64     `json:"arr_cents" doc:"In force today; null when no subscription is known"`
-	Currency        string     `json:"currency"`
-	Match           *Match     `json:"match" doc:"The official record it is tied to"`
-	Sources         []string   `json:"sources" doc:"Systems that contributed"`
-	UpdatedAt       time.Time  `json:"updated_at"`
-	SourceCreatedAt *time.Time `json:"source_created_at"`
+	AccountID       uuid.UUID      `json:"account_id" format:"uuid"`
+	Name            string         `json:"name"`
+	Domain          *string        `json:"domain"`
+	City            *string        `json:"city"`
+	State           *string        `json:"state"`
+	Status          *string        `json:"status"`
+	Segment         *string        `json:"segment"`
+	SegmentDerived  bool           `json:"segment_derived" doc:"The segment was derived from enrollment"`
+	Territory       *string        `json:"territory"`
+	BuyerType       *string        `json:"buyer_type"`
+	NCESID          *string        `json:"nces_id"`
+	UNITID          *string        `json:"unitid"`
+	Enrollment      *int64         `json:"enrollment"`
+	OwnerEmail      *string        `json:"owner_email"`
+	OwnerExternalID *string        `json:"owner_external_id" doc:"Owner's id in the CRM"`
+	RenewalDate     *string        `json:"renewal_date" format:"date"`
+	Seats           *int64         `json:"seats"`
+	Active28d       *int64         `json:"active_28d"`
+	ARRCents        *int64         `json:"arr_cents" doc:"In force today; null when no subscription is known"`
+	Currency        string         `json:"currency"`
+	Match           *OfficialMatch `json:"match" doc:"The official record it is tied to"`
+	Sources         []string       `json:"sources" doc:"Systems that contributed"`
+	UpdatedAt       time.Time      `json:"updated_at"`
+	SourceCreatedAt *time.Time     `json:"source_created_at"`
 }
 
-// Match ties an account to the official record of a district or an institution.
-type Match struct {
+// OfficialMatch ties an account to the official record of a district or an institution.
+type OfficialMatch struct {
 	Kind       string   `json:"kind" enum:"district,institution"`
 	Status     string   `json:"status" enum:"matched,ambiguous"`
 	ID         *string  `json:"id" doc:"LEAID or UNITID; null while ambiguous"`
@@ -90,17 +90,17 @@ type Activity struct {
 	At         *string   `json:"at"`
 }
 
-// Scores are an account's scores; a model that is not there is null and Reason says why health and risk are.
-type Scores struct {
-	Health    *scoring.View `json:"health"`
-	Risk      *scoring.View `json:"risk"`
-	Priority  *scoring.View `json:"priority"`
-	Expansion *scoring.View `json:"expansion"`
-	Reason    *string       `json:"reason" doc:"not_scored before the first computation; priority and expansion are not_available"`
+// AccountScores are an account's scores; a model that is not there is null and Reason says why health and risk are.
+type AccountScores struct {
+	Health    *scoring.ScoreView `json:"health"`
+	Risk      *scoring.ScoreView `json:"risk"`
+	Priority  *scoring.ScoreView `json:"priority"`
+	Expansion *scoring.ScoreView `json:"expansion"`
+	Reason    *string            `json:"reason" doc:"not_scored before the first computation; priority and expansion are not_available"`
 }
 
-// Source says where one value of the account came from.
-type Source struct {
+// ValueSource says where one value of the account came from.
+type ValueSource struct {
 	Field       string          `json:"field"`
 	Provider    models.Provider `json:"provider"`
 	Object      string          `json:"object"`
@@ -110,14 +110,14 @@ type Source struct {
 // Detail is one account in full. Lists that were cut are named in Truncated.
 type Detail struct {
 	Account                    Account       `json:"account"`
-	Scores                     Scores        `json:"scores"`
+	Scores                     AccountScores `json:"scores"`
 	Contacts                   []Contact     `json:"contacts"`
 	Opportunities              []Opportunity `json:"opportunities"`
 	Activities                 []Activity    `json:"activities" doc:"The latest 50"`
 	Tasks                      []tasks.Task  `json:"tasks"`
 	DistrictIntelligence       *string       `json:"district_intelligence"`
 	DistrictIntelligenceReason string        `json:"district_intelligence_reason"`
-	Sources                    []Source      `json:"sources" doc:"Where each value of the account came from"`
+	Sources                    []ValueSource `json:"sources" doc:"Where each value of the account came from"`
 	Truncated                  []string      `json:"truncated" doc:"Lists that hold more than is shown"`
 }
 
@@ -163,11 +163,11 @@ func toActivities(rows []models.Activity) []Activity {
 	return out
 }
 
-func toSources(m models.MappingVersion) []Source {
-	out := []Source{}
+func toSources(m models.MappingVersion) []ValueSource {
+	out := []ValueSource{}
 	for _, t := range models.TargetFields {
 		if field, ok := m.Entries[t.Name]; ok && t.Record == models.RecordAccount {
-			out = append(out, Source{t.Name, m.Provider, m.Object, field})
+			out = append(out, ValueSource{t.Name, m.Provider, m.Object, field})
 		}
 	}
 	return out

@@ -32,8 +32,8 @@ type PipelinePart struct {
 	OppCountNoAmount int64  `json:"opp_count_no_amount"`
 }
 
-// Period is a fiscal quarter; both days are included.
-type Period struct {
+// FiscalPeriod is a fiscal quarter; both days are included.
+type FiscalPeriod struct {
 	Label string `json:"label" doc:"Fiscal year, named by the calendar year it ends in, and quarter"`
 	Start string `json:"start" format:"date"`
 	End   string `json:"end" format:"date"`
@@ -44,7 +44,7 @@ type Period struct {
 type Pipeline struct {
 	AsOf                  time.Time      `json:"as_of"`
 	Currency              string         `json:"currency"`
-	Period                *Period        `json:"period"`
+	Period                *FiscalPeriod  `json:"period"`
 	OpenCents             *int64         `json:"open_cents"`
 	CommitCents           *int64         `json:"commit_cents"`
 	BestCaseCents         *int64         `json:"best_case_cents"`
@@ -89,7 +89,7 @@ func (s *Service) Pipeline(ctx context.Context, p auth.Principal, in PipelineInp
 			if err != nil {
 				return err
 			}
-			out.Period = &Period{label, from.Format(time.DateOnly), until.Format(time.DateOnly)}
+			out.Period = &FiscalPeriod{label, from.Format(time.DateOnly), until.Format(time.DateOnly)}
 			f.CloseUntil = &until
 			if today.Before(from) || today.After(until) {
 				f.CloseFrom = &from

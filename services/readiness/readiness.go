@@ -25,8 +25,8 @@ type Service struct {
 	Cursors paging.Codec
 }
 
-// Issue is one code with how many tracked accounts have it.
-type Issue struct {
+// DataIssue is one code with how many tracked accounts have it.
+type DataIssue struct {
 	Code     string  `json:"code" enum:"no_contacts,no_recent_activity,missing_segment,zero_arr,score_imbalance,negative_arr"`
 	Count    int     `json:"count"`
 	Share    float64 `json:"share" doc:"Of the tracked accounts, 0 to 1"`
@@ -35,14 +35,14 @@ type Issue struct {
 
 // Report is the readiness of an organization's data. Tracked accounts are customers and those with an open opportunity.
 type Report struct {
-	Level                string    `json:"level" enum:"ready,degraded,blocked"`
-	Reasons              []string  `json:"reasons" doc:"Why it is not ready, what blocks first"`
-	ScoringReadyAccounts int       `json:"scoring_ready_accounts"`
-	TotalAccounts        int       `json:"total_accounts" doc:"Customers and accounts with an open opportunity"`
-	ScoringReadyShare    *float64  `json:"scoring_ready_share" doc:"0 to 1; null without accounts"`
-	UnscoredAccounts     int       `json:"unscored_accounts"`
-	BlockingIssues       []Issue   `json:"blocking_issues" doc:"Worst first"`
-	CheckedAt            time.Time `json:"checked_at" doc:"When the accounts were judged; connections are judged now"`
+	Level                string      `json:"level" enum:"ready,degraded,blocked"`
+	Reasons              []string    `json:"reasons" doc:"Why it is not ready, what blocks first"`
+	ScoringReadyAccounts int         `json:"scoring_ready_accounts"`
+	TotalAccounts        int         `json:"total_accounts" doc:"Customers and accounts with an open opportunity"`
+	ScoringReadyShare    *float64    `json:"scoring_ready_share" doc:"0 to 1; null without accounts"`
+	UnscoredAccounts     int         `json:"unscored_accounts"`
+	BlockingIssues       []DataIssue `json:"blocking_issues" doc:"Worst first"`
+	CheckedAt            time.Time   `json:"checked_at" doc:"When the accounts were judged; connections are judged now"`
 }
 
 // Report tells the readiness of the caller's organization. Blocked is an answer, not an error. Before the first refresh
@@ -79,12 +79,12 @@ func (s *Service) Report(ctx context.Context, p auth.Principal) (Report, error) 
 
 func toReport(r readiness.Report, at time.Time) Report {
 	out := Report{Level: string(r.Level), Reasons: []string{}, ScoringReadyAccounts: r.ScoringReady, TotalAccounts: r.TrackedAccounts,
-		ScoringReadyShare: r.ReadyShare, UnscoredAccounts: r.Unscored, BlockingIssues: []Issue{}, CheckedAt: at.UTC()}
+		ScoringReadyShare: r.ReadyShare, UnscoredAccounts: r.Unscored, BlockingIssues: []DataIssue{}, CheckedAt: at.UTC()}
 	for _, reason := range r.Reasons {
 		out.Reasons = append(out.Reasons, string(reason))
 	}
 	for _, i := range r.BlockingIssues {
-		out.BlockingIssues = append(out.BlockingIssues, Issue{i.Code.String(), i.Count, i.Share, string(i.Severity)})
+		out.BlockingIssues = append(out.BlockingIssues, DataIssue{i.Code.String(), i.Count, i.Share, string(i.Severity)})
 	}
 	return out
 }
@@ -130,8 +130,8 @@ type AffectedInput struct {
 	Limit     int // 0 is DefaultLimit
 }
 
-// Record is an account with everything that is wrong with its data.
-type Record struct {
+// AffectedRecord is an account with everything that is wrong with its data.
+type AffectedRecord struct {
 	AccountID   uuid.UUID `json:"account_id" format:"uuid"`
 	Name        string    `json:"name"`
 	IssueCodes  []string  `json:"issue_codes"`
@@ -142,7 +142,7 @@ type Record struct {
 
 // Affected is a page of accounts by id. CheckedAt is null before the first refresh: then nothing is known yet.
 type Affected struct {
-	Records      []Record         `json:"records"`
+	Records      []AffectedRecord `json:"records"`
 	CountsByCode map[string]int64 `json:"counts_by_code" doc:"Over all accounts, whatever the page and the filter"`
 	CheckedAt    *time.Time       `json:"checked_at"`
 	NextCursor   *string          `json:"next_cursor"`
@@ -150,7 +150,7 @@ type Affected struct {
 
 // Affected lists accounts with issues as they were judged last. Faults: Denied, Invalid.
 func (s *Service) Affected(ctx context.Context, p auth.Principal, in AffectedInput) (Affected, error) {
-	out := Affected{Records: []Record{}, CountsByCode: map[string]int64{}}
+	out := Affected{Records: []AffectedRecord{}, CountsByCode: map[string]int64{}}
 	if err := p.Require(auth.PermRead); err != nil {
 		return out, err
 	}
@@ -206,11 +206,11 @@ func (s *Service) Affected(ctx context.Context, p auth.Principal, in AffectedInp
 }
 
 // toRecords puts the issues of each account together; rows come by account.
-func toRecords(rows []store.AffectedRow) []Record {
-	out := []Record{}
+func toRecords(rows []store.AffectedRow) []AffectedRecord {
+	out := []AffectedRecord{}
 	for _, r := range rows {
 		if n := len(out); n == 0 || out[n-1].AccountID != r.AccountID {
-			out = append(out, Record{AccountID: r.AccountID, Name: r.Name, IssueCodes: []string{}, FirstSeenAt: r.FirstSeenAt.UTC()})
+			out = append(out, AffectedRecord{AccountID: r.AccountID, Name: r.Name, IssueCodes: []string{}, FirstSeenAt: r.FirstSeenAt.UTC()})
 		}
 		rec := &out[len(out)-1]
 		if len(rec.IssueCodes) > 0 {

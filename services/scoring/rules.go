@@ -8,8 +8,8 @@ import (
 	"revarch/fault"
 )
 
-// RuleInfo is one rule of an organization's scoring.
-type RuleInfo struct {
+// ScoringRule is one rule of an organization's scoring.
+type ScoringRule struct {
 	RuleID     string  `json:"rule_id"`
 	Model      string  `json:"model" enum:"health,risk,priority,expansion"`
 	Category   string  `json:"category"`
@@ -23,7 +23,7 @@ type RuleInfo struct {
 
 // Rules is the summary of an organization's scoring rules.
 type Rules struct {
-	Rules           []RuleInfo                    `json:"rules"`
+	Rules           []ScoringRule                 `json:"rules"`
 	CategoryWeights map[string]map[string]float64 `json:"category_weights" doc:"Per model, percent per category before segment multipliers"`
 	ModelVersion    string                        `json:"model_version"`
 	Reason          *string                       `json:"reason" doc:"Why there are no rules: not_available for a model that is not scored yet"`
@@ -32,7 +32,7 @@ type Rules struct {
 // ScoringRules lists the rules of the models that are scored; model and category narrow it, "" does not. Faults:
 // Denied, Invalid for a name that does not exist.
 func (s *Service) ScoringRules(ctx context.Context, p auth.Principal, model, category string) (Rules, error) {
-	out := Rules{Rules: []RuleInfo{}, CategoryWeights: map[string]map[string]float64{}}
+	out := Rules{Rules: []ScoringRule{}, CategoryWeights: map[string]map[string]float64{}}
 	if err := p.Require(auth.PermRead); err != nil {
 		return out, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) ScoringRules(ctx context.Context, p auth.Principal, model, cat
 		if !rs.Enabled(r.Model) || model != "" && r.Model.String() != model || category != "" && r.Category.String() != category {
 			continue
 		}
-		out.Rules = append(out.Rules, RuleInfo{RuleID: r.ID, Model: r.Model.String(), Category: r.Category.String(), Expr: r.Expr, Score: r.Score,
+		out.Rules = append(out.Rules, ScoringRule{RuleID: r.ID, Model: r.Model.String(), Category: r.Category.String(), Expr: r.Expr, Score: r.Score,
 			Weight: r.Weight, Threshold: r.Threshold, Enabled: !r.Disabled, Overridden: r != defaults[r.ID]})
 	}
 	for m := range scoring.Model(scoring.NumModels) {

@@ -168,7 +168,7 @@ func segmentOf(a *models.Account) scoring.Segment {
 	return scoring.ParseSegment(*a.Segment)
 }
 
-// Rendered is a score with its decomposition and levers. View is how surfaces show it.
+// Rendered is a score with its decomposition and levers. ScoreView is how surfaces show it.
 type Rendered struct {
 	scoring.Rendered
 	Levers []scoring.Lever `json:"levers"` // what would change this most

@@ -8,35 +8,35 @@ import (
 	"revarch/models"
 )
 
-// View is a score with its decomposition as every surface shows it. Scores are points from 0 to 100, coverages
+// ScoreView is a score with its decomposition as every surface shows it. Scores are points from 0 to 100, coverages
 // fractions of 1; the contributions sum to the composite.
-type View struct {
-	Model          string         `json:"model" enum:"health,risk,priority,expansion"`
-	CompositeScore *float64       `json:"composite_score" doc:"0 to 100; null when there is too little data"`
-	Level          *string        `json:"level" enum:"NONE,INFO,WARNING,CRITICAL" doc:"How urgent the composite is"`
-	Coverage       float64        `json:"coverage" doc:"Share of the weight that has data, 0 to 1"`
-	Confidence     string         `json:"confidence" enum:"high,medium,low,none"`
-	Status         string         `json:"status" enum:"ok,insufficient_data"`
-	CategoryScores []CategoryView `json:"category_scores"`
-	RuleResults    []RuleView     `json:"rule_results"`
-	RulesEvaluated int            `json:"rules_evaluated"`
-	RulesTriggered []string       `json:"rules_triggered" doc:"Ids of the rules that fired"`
-	ComputationMS  float64        `json:"computation_time_ms"`
-	ModelVersion   string         `json:"model_version"`
-	ComputedAt     time.Time      `json:"computed_at"`
-	Levers         []LeverView    `json:"levers" doc:"What would change this most, the largest change first"`
+type ScoreView struct {
+	Model          string          `json:"model" enum:"health,risk,priority,expansion"`
+	CompositeScore *float64        `json:"composite_score" doc:"0 to 100; null when there is too little data"`
+	Level          *string         `json:"level" enum:"NONE,INFO,WARNING,CRITICAL" doc:"How urgent the composite is"`
+	Coverage       float64         `json:"coverage" doc:"Share of the weight that has data, 0 to 1"`
+	Confidence     string          `json:"confidence" enum:"high,medium,low,none"`
+	Status         string          `json:"status" enum:"ok,insufficient_data"`
+	CategoryScores []CategoryScore `json:"category_scores"`
+	RuleResults    []RuleResult    `json:"rule_results"`
+	RulesEvaluated int             `json:"rules_evaluated"`
+	RulesTriggered []string        `json:"rules_triggered" doc:"Ids of the rules that fired"`
+	ComputationMS  float64         `json:"computation_time_ms"`
+	ModelVersion   string          `json:"model_version"`
+	ComputedAt     time.Time       `json:"computed_at"`
+	Levers         []Lever         `json:"levers" doc:"What would change this most, the largest change first"`
 }
 
-// CategoryView is one of the eight categories of a score.
-type CategoryView struct {
+// CategoryScore is one of the eight categories of a score.
+type CategoryScore struct {
 	Category string   `json:"category"`
 	Weight   float64  `json:"weight" doc:"Percent; the eight sum to 100"`
 	Score    *float64 `json:"score" doc:"Null when no rule of the category has data"`
 	Coverage float64  `json:"coverage"`
 }
 
-// RuleView is one rule of a score with where its value came from.
-type RuleView struct {
+// RuleResult is one rule of a score with where its value came from.
+type RuleResult struct {
 	RuleID       string               `json:"rule_id"`
 	Category     string               `json:"category"`
 	Value        any                  `json:"value" doc:"Number, text, true, false, or null when unknown"`
@@ -52,8 +52,8 @@ type RuleView struct {
 	Sources      []models.FieldSource `json:"sources"`
 }
 
-// LeverView says what the composite would gain if one rule gave its most favorable score.
-type LeverView struct {
+// Lever says what the composite would gain if one rule gave its most favorable score.
+type Lever struct {
 	RuleID       string  `json:"rule_id"`
 	Category     string  `json:"category"`
 	Points       float64 `json:"points" doc:"Change of the composite, negative for risk"`
@@ -62,26 +62,26 @@ type LeverView struct {
 }
 
 // ToView shows a score; prov says where the canonical fields of the account came from and may be nil.
-func ToView(r Rendered, prov Provenance) View {
-	v := View{Model: r.Model.String(), CompositeScore: r.Composite, Coverage: r.Coverage, Confidence: string(r.Confidence), Status: string(r.Status),
-		CategoryScores: make([]CategoryView, 0, len(r.Categories)), RuleResults: make([]RuleView, 0, len(r.Rules)),
+func ToView(r Rendered, prov Provenance) ScoreView {
+	v := ScoreView{Model: r.Model.String(), CompositeScore: r.Composite, Coverage: r.Coverage, Confidence: string(r.Confidence), Status: string(r.Status),
+		CategoryScores: make([]CategoryScore, 0, len(r.Categories)), RuleResults: make([]RuleResult, 0, len(r.Rules)),
 		RulesEvaluated: r.RulesEvaluated, RulesTriggered: append([]string{}, r.RulesTriggered...), ComputationMS: r.ComputationMS,
-		ModelVersion: r.ModelVersion, ComputedAt: r.ComputedAt.UTC(), Levers: make([]LeverView, 0, len(r.Levers))}
+		ModelVersion: r.ModelVersion, ComputedAt: r.ComputedAt.UTC(), Levers: make([]Lever, 0, len(r.Levers))}
 	v.Level = LevelOf(r.Model, r.Composite)
 	for _, c := range r.Categories {
-		v.CategoryScores = append(v.CategoryScores, CategoryView{c.Category.String(), c.Weight, c.Score, c.Coverage})
+		v.CategoryScores = append(v.CategoryScores, CategoryScore{c.Category.String(), c.Weight, c.Score, c.Coverage})
 	}
 	for _, x := range r.Rules {
 		sources := []models.FieldSource{}
 		if !x.Missing {
 			sources = prov.of(x.Features)
 		}
-		v.RuleResults = append(v.RuleResults, RuleView{RuleID: x.RuleID, Category: x.Category.String(), Value: valueOf(x.Value), Score: x.Score,
+		v.RuleResults = append(v.RuleResults, RuleResult{RuleID: x.RuleID, Category: x.Category.String(), Value: valueOf(x.Value), Score: x.Score,
 			Threshold: x.Threshold, Triggered: x.Triggered, Weight: x.Weight, Contribution: x.Contribution, Missing: x.Missing, Expr: x.Expr,
 			Features: append([]string{}, x.Features...), Source: words(sources), Sources: sources})
 	}
 	for _, l := range r.Levers {
-		v.Levers = append(v.Levers, LeverView{l.RuleID, l.Category.String(), hundredths(l.Delta), l.Missing, math.Round(l.CoverageGain*1e4) / 1e4})
+		v.Levers = append(v.Levers, Lever{l.RuleID, l.Category.String(), hundredths(l.Delta), l.Missing, math.Round(l.CoverageGain*1e4) / 1e4})
 	}
 	return v
 }

@@ -40,9 +40,9 @@ type ListInput struct {
 
 // Page is a page of tasks, by due date with those without one last. NextCursor is nil at the end.
 type Page struct {
-	Tasks      []Task  `json:"tasks"`
-	Summary    Summary `json:"summary"`
-	NextCursor *string `json:"next_cursor"`
+	Tasks      []Task      `json:"tasks"`
+	Summary    TaskSummary `json:"summary"`
+	NextCursor *string     `json:"next_cursor"`
 }
 
 // position is a place in the list.
@@ -94,10 +94,10 @@ func (s *Service) List(ctx context.Context, p auth.Principal, in ListInput) (Pag
 	return out, err
 }
 
-func summary(tx *store.Tx, f Filter, today time.Time) (Summary, error) {
+func summary(tx *store.Tx, f Filter, today time.Time) (TaskSummary, error) {
 	f.Status = ""
 	n, overdue, err := tx.TaskCounts(f.store(today))
-	return Summary{n["OPEN"], n["IN_PROGRESS"], n["BLOCKED"], n["DONE"], n["CANCELLED"], overdue}, err
+	return TaskSummary{n["OPEN"], n["IN_PROGRESS"], n["BLOCKED"], n["DONE"], n["CANCELLED"], overdue}, err
 }
 
 // Each calls fn with every selected task, batch by batch, in the order of List. Faults: Denied, Invalid.

@@ -29,8 +29,8 @@ type Task struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// Summary counts the tasks of a list by status, whatever status the list itself is narrowed to.
-type Summary struct {
+// TaskSummary counts the tasks of a list by status, whatever status the list itself is narrowed to.
+type TaskSummary struct {
 	Open       int64 `json:"open"`
 	InProgress int64 `json:"in_progress"`
 	Blocked    int64 `json:"blocked"`
