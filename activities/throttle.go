@@ -39,3 +39,19 @@ func (t *throttle) maybe(ctx context.Context, done, total int64) {
 func (t *throttle) write(ctx context.Context, p runs.Progress) error {
 	return t.runs.Progress(ctx, t.ref.OrgID, t.ref.RunID, p)
 }
+
+// rows writes how many rows are done while nobody knows the total.
+func (t *throttle) rows(ctx context.Context, done int64) {
+	t.mu.Lock()
+	due := time.Since(t.last) >= 500*time.Millisecond
+	if due {
+		t.last = time.Now()
+	}
+	t.mu.Unlock()
+	if !due {
+		return
+	}
+	if err := t.write(ctx, runs.Progress{Done: &done}); err != nil && ctx.Err() == nil {
+		slog.WarnContext(ctx, "progress not written", "org_id", t.ref.OrgID, "run_id", t.ref.RunID, "error", err)
+	}
+}

@@ -29,6 +29,7 @@ type Activities struct {
 	Runs        *activities.Runs
 	Connections *activities.Connections
 	Compute     *activities.Compute
+	Ingest      *activities.Ingest
 }
 
 // Queue is a task queue and what runs on it. Workflows go by wire name; of activities, each exported method is one.
@@ -53,11 +54,14 @@ func Queues(a Activities) []Queue {
 			},
 			Activities: []any{a.Sync, a.Remap, a.Runs, a.Connections}},
 		{Name: workflows.QueueCompute, Slots: runtime.NumCPU(),
-			Workflows:  map[string]any{workflows.ScoreAccountsName: workflows.ScoreAccounts},
+			Workflows: map[string]any{
+				workflows.ScoreAccountsName: workflows.ScoreAccounts,
+				workflows.MatchAccountsName: workflows.MatchAccounts,
+			},
 			Activities: []any{a.Compute, a.Runs}},
 		{Name: workflows.QueueIngest, Slots: 2,
-			Workflows:  map[string]any{},
-			Activities: []any{a.Runs}},
+			Workflows:  map[string]any{workflows.IngestDatasetName: workflows.IngestDataset},
+			Activities: []any{a.Ingest, a.Runs}},
 	}
 }
 

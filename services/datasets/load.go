@@ -143,8 +143,9 @@ func copyTable(ctx context.Context, tx *store.Tx, f *files.File, t target, id uu
 	s := startStream(ctx, f, t, store.NewEduEncoder(id), progress)
 	defer s.stop()
 	n, err := tx.CopyEdu(ctx, t.table, s)
-	if s.failed() != nil { // the file's fault, and not what the database made of its end
-		return 0, s.failed()
+	// The file's own trouble comes before what the database made of its end, but not that nobody read on.
+	if broken := s.failed(); broken != nil && (err == nil || ctx.Err() != nil || !errors.Is(broken, context.Canceled)) {
+		return 0, broken
 	}
 	if err != nil {
 		return 0, err
