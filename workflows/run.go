@@ -29,25 +29,29 @@ func queueBeside(ctx workflow.Context, kind string) string {
 	return own[:strings.LastIndex(own, "-")+1] + kind
 }
 
+// heartbeat is how long an activity may be silent before it counts as lost and is given to another worker. Activities
+// beat every second.
+const heartbeat = 15 * time.Second
+
 var retries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 5 * time.Minute, MaximumAttempts: 20}
 
 // batchOptions are for batches that end within half a minute and heartbeat all the time. A cancelled one is waited
 // for: its run is closed only once nothing more is written.
 func batchOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 5 * time.Minute,
-		HeartbeatTimeout: 30 * time.Second, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
+		HeartbeatTimeout: heartbeat, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
 }
 
 // stepOptions are for single steps that may take a while.
 func stepOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 15 * time.Minute,
-		HeartbeatTimeout: 30 * time.Second, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
+		HeartbeatTimeout: heartbeat, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
 }
 
 // computeOptions are for computations over a whole organization.
 func computeOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: queueBeside(ctx, QueueCompute),
-		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: 30 * time.Second, WaitForCancellation: true, Summary: summary,
+		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: heartbeat, WaitForCancellation: true, Summary: summary,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5}})
 }
 
@@ -70,6 +74,8 @@ func finish(ctx workflow.Context, in activities.FinishInput, err error) error {
 // kept says what of a failed run stays and what to do.
 func kept(in activities.FinishInput) string {
 	switch {
+	case in.Code == string(fault.BadFile): // the text says what to do
+		return ""
 	case in.Synced:
 		return " The records were synced and stored; start scoring again."
 	case in.Provider != "" && in.Code == string(fault.ReauthRequired):
