@@ -26,8 +26,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm' } },
-    Drawer: { defaultProps: { overlayProps: { backgroundOpacity: 0.35 }, transitionProps: { duration: 120 } } },
-    Modal: { defaultProps: { overlayProps: { backgroundOpacity: 0.35 }, transitionProps: { duration: 120 }, centered: true } },
+    Drawer: { styles: { title: { fontWeight: 600 } }, defaultProps: { overlayProps: { backgroundOpacity: 0.35 }, transitionProps: { duration: 120 } } },
+    Modal: { styles: { title: { fontWeight: 600 } }, defaultProps: { overlayProps: { backgroundOpacity: 0.35 }, transitionProps: { duration: 120 }, centered: true } },
     Tooltip: { defaultProps: { openDelay: 200, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } } },
   },
 });

@@ -48,7 +48,7 @@ function Shell() {
           <Link to="/dashboard" className="brand" aria-label="RevArch, Command Center"><Mark /><span className="hide-phone">RevArch</span></Link>
           <span style={{ flex: 1 }} />
           <button type="button" className="search" onClick={find.open} aria-label="Search" aria-keyshortcuts="Control+K">
-            <Icon name="search" /><span>Search</span><kbd aria-hidden="true">Ctrl K</kbd>
+            <Icon name="search" /><span>Search</span>
           </button>
           <RunningJobs />
           <SchemeSwitch />

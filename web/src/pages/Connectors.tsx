@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Connector } from '../api/types';
 import { useMay } from '../app/session';
-import { Loading, Missing, Page, Problem, Tag, When } from '../components/basics';
+import { Loading, Page, Problem, Tag, When } from '../components/basics';
 import { authPath, isConnected, kindText, statusText, statusTone, useConnectors, useSync } from '../lib/connectors';
 import { words } from '../lib/format';
 
@@ -36,7 +36,7 @@ function ConnectorCard({ connector: c }: { connector: Connector }) {
       {c.error && <div style={{ color: 'var(--tone-bad)' }}>{c.error.message}</div>}
       <div style={{ flex: 1 }}>
         {connected && <>Last sync <When at={c.last_sync_at} reason="Not synced yet" />, next <When at={c.next_sync_at} reason="No sync is planned" /></>}
-        {!connected && !c.available && <Missing reason="Not available on this installation" />}
+        {!connected && !c.available && <span className="dim">Not available on this installation.</span>}
       </div>
       <div className="row">
         {!connected && c.available && (may
