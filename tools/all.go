@@ -2,5 +2,9 @@ package tools
 
 // all lists every tool that is built, once. What is not built is not listed.
 var all = []func() Tool{
-	getGovernanceLog,
+	getDashboard, getPipelineSummary, searchAccounts, getAccount360, getAccountHealth, getScoringRules,
+	createTask, updateTask, getGovernanceLog,
+	getDataReadiness, getAffectedRecords,
+	listTasks,
+	listConnectors, getSyncLog,
 }

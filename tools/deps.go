@@ -3,16 +3,30 @@ package tools
 import (
 	"encoding/json"
 
+	"github.com/google/uuid"
+
+	"revarch/services/accounts"
+	"revarch/services/connections"
+	"revarch/services/dashboard"
 	"revarch/services/governance"
 	"revarch/services/identity"
 	"revarch/services/paging"
+	"revarch/services/readiness"
+	"revarch/services/scoring"
+	"revarch/services/tasks"
 )
 
 // Deps are the services the tools work on.
 type Deps struct {
-	Identity *identity.Service
-	Log      *governance.Service
-	Cursors  paging.Codec
+	Identity    *identity.Service
+	Log         *governance.Service
+	Cursors     paging.Codec
+	Connections *connections.Service
+	Accounts    *accounts.Service
+	Dashboard   *dashboard.Service
+	Readiness   *readiness.Service
+	Scoring     *scoring.Service
+	Tasks       *tasks.Service
 }
 
 // maxAnswer keeps an answer near 8,000 tokens.
@@ -31,4 +45,26 @@ func fit[T any](rows []T) ([]T, bool) {
 		}
 	}
 	return rows, false
+}
+
+// capped asks for a page, and once more for fewer rows when the page does not fit into an answer, so that its cursor
+// goes on right after the last row that is shown.
+func capped[T any](limit int, ask func(limit int) ([]T, *string, error)) (rows []T, next *string, truncated bool, err error) {
+	if rows, next, err = ask(limit); err != nil {
+		return []T{}, nil, false, err
+	}
+	kept, cut := fit(rows)
+	if !cut {
+		return rows, next, false, nil
+	}
+	rows, next, err = ask(len(kept))
+	return rows, next, true, err
+}
+
+// optional is nil for an id that was not given.
+func optional(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
 }

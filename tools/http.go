@@ -25,7 +25,7 @@ var protocolVersions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-
 // Handler serves the registry over stateless streamable HTTP. It expects the principal in the request's context.
 func (r *Registry) Handler(version string) http.Handler {
 	srv := server.NewMCPServer("revarch", version, server.WithTitle("RevArch"), server.WithInstructions(instructions),
-		server.WithToolCapabilities(false), server.WithRecovery(), server.WithToolFilter(r.filter))
+		server.WithToolCapabilities(false), server.WithToolFilter(r.filter))
 	for i := range r.tools {
 		srv.AddTool(r.tools[i].protocol(), r.handle)
 	}
@@ -88,19 +88,26 @@ func (t *Tool) protocol() mcp.Tool {
 }
 
 func (r *Registry) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	args, err := json.Marshal(req.GetRawArguments())
-	if err != nil {
-		return nil, err
-	}
 	p := auth.From(ctx)
 	p.Surface = "mcp"
-	out, text, err := r.Call(auth.With(ctx, p), req.Params.Name, args)
+	ctx = auth.With(ctx, p)
+	var out any
+	var text string
+	var err error
+	switch args := req.GetRawArguments().(type) {
+	case nil:
+		out, text, err = r.call(ctx, req.Params.Name, map[string]any{})
+	case map[string]any:
+		out, text, err = r.call(ctx, req.Params.Name, args)
+	default: // an array or a scalar, which Call refuses
+		out, text, err = r.Call(ctx, req.Params.Name, json.RawMessage("[]"))
+	}
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return nil, err
 	case err != nil:
-		f, _ := json.Marshal(FailureOf(err))
-		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(f))}, IsError: true}, nil
+		f, err := json.Marshal(FailureOf(err))
+		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(f))}, IsError: true}, err
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}, StructuredContent: out}, nil
 }

@@ -6,12 +6,14 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"revarch/auth"
 	"revarch/fault"
@@ -70,7 +72,7 @@ type summarized interface{ Summary() string }
 // define makes a tool of a typed handler. Schemas come from the types; a type that cannot be described panics at start.
 func define[In any, Out summarized](spec Spec, handle func(context.Context, Deps, In) (Out, error)) func() Tool {
 	return func() Tool {
-		in, out := newSchema(reflect.TypeFor[In]()), newSchema(reflect.TypeFor[Out]())
+		in, out := newSchema(reflect.TypeFor[In](), true), newSchema(reflect.TypeFor[Out](), false)
 		t := Tool{Spec: spec, InputSchema: in.document(spec.Name), OutputSchema: out.document(spec.Name), input: in}
 		t.call = func(ctx context.Context, d Deps, args json.RawMessage) (summarized, error) {
 			var v In
@@ -138,46 +140,70 @@ type Info struct {
 	Title        string          `json:"title"`
 	Category     string          `json:"category"`
 	Effect       string          `json:"effect"`
-	Scope        string          `json:"scope"`
+	Permission   string          `json:"permission"`
 	Description  string          `json:"description"`
 	InputSchema  json.RawMessage `json:"input_schema"`
 	OutputSchema json.RawMessage `json:"output_schema"`
 }
 
-// Catalogue lists the tools a principal may use.
-func (r *Registry) Catalogue(p auth.Principal) []Info {
+// Catalogue lists the tools a principal may use, as a JSON array of Info.
+func (r *Registry) Catalogue(p auth.Principal) (json.RawMessage, error) {
 	out := []Info{}
 	for _, t := range r.Visible(p, Selection{}) {
 		out = append(out, Info{t.Name, t.Title, string(t.Category), string(t.Effect), string(t.Effect.Permission()), t.Description, t.InputSchema, t.OutputSchema})
 	}
-	return out
+	return json.Marshal(out)
 }
 
 // ErrUnknown is returned for a tool that is not built.
-var ErrUnknown = errors.New("unknown tool")
+var ErrUnknown = fault.New(fault.NotFound, "there is no tool of this name; GET /api/tools lists those you may use")
 
-// Call checks permission and arguments and runs a tool. Refused and failed writes are logged.
-func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) (any, string, error) {
+// Call checks permission and arguments and runs a tool for the principal in ctx. It returns the structured answer, which
+// encodes to JSON, and a sentence about it. Refused and failed writes are logged.
+func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) (answer any, summary string, err error) {
+	values, err := decodeArguments(args)
+	if err != nil {
+		if t := r.byName[name]; t != nil {
+			r.failed(ctx, t, err)
+		}
+		return nil, "", err
+	}
+	return r.call(ctx, name, values)
+}
+
+// call is Call for arguments that are decoded already; it may change them.
+func (r *Registry) call(ctx context.Context, name string, args map[string]any) (any, string, error) {
 	t := r.byName[name]
 	if t == nil {
 		return nil, "", ErrUnknown
 	}
-	p := auth.From(ctx)
-	out, err := r.run(ctx, p, t, args)
-	if err == nil {
-		return out, out.Summary(), nil
+	out, err := r.run(ctx, t, args)
+	if err != nil {
+		r.failed(ctx, t, err)
+		return nil, "", err
 	}
-	if t.Effect != Read && p.Kind != "" {
-		r.log.RecordRefused(ctx, p, governance.Entry{Tool: name, Args: map[string]any{"code": fault.CodeOf(err)}}, fault.Is(err, fault.Denied))
-	}
-	if fault.Is(err, fault.Internal) {
-		slog.ErrorContext(ctx, "tool failed", "tool", name, "org_id", p.OrgID, "request_id", p.RequestID, "error", err)
-	}
-	return nil, "", err
+	return out, out.Summary(), nil
 }
 
-func (r *Registry) run(ctx context.Context, p auth.Principal, t *Tool, args json.RawMessage) (summarized, error) {
-	if err := p.Require(t.Effect.Permission()); err != nil {
+// failed logs an error that a caller is about to be told.
+func (r *Registry) failed(ctx context.Context, t *Tool, err error) {
+	p := auth.From(ctx)
+	if t.Effect != Read && p.OrgID != uuid.Nil {
+		r.log.RecordRefused(ctx, p, governance.Entry{Tool: t.Name, Args: map[string]any{"code": fault.CodeOf(err)}}, fault.Is(err, fault.Denied))
+	}
+	if fault.Is(err, fault.Internal) {
+		slog.ErrorContext(ctx, "tool failed", "tool", t.Name, "org_id", p.OrgID, "request_id", p.RequestID, "error", err)
+	}
+}
+
+// run keeps a panic of one tool from ending the request without an answer, and from being told to the caller.
+func (r *Registry) run(ctx context.Context, t *Tool, args map[string]any) (out summarized, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = nil, fmt.Errorf("panic in tool: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if err := auth.From(ctx).Require(t.Effect.Permission()); err != nil {
 		return nil, err
 	}
 	clean, err := t.input.accept(args)

@@ -80,7 +80,14 @@ func TestArgumentsAreCheckedInWords(t *testing.T) {
 	require.NoError(t, err)
 	s := r.byName["get_governance_log"].input
 
-	clean, err := s.accept(json.RawMessage(`{"tool": null}`))
+	accept := func(args string) (json.RawMessage, error) {
+		in, err := decodeArguments(json.RawMessage(args))
+		if err != nil {
+			return nil, err
+		}
+		return s.accept(in)
+	}
+	clean, err := accept(`{"tool": null}`)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"limit": 50}`, string(clean), "nulls go, defaults come")
 
@@ -88,11 +95,11 @@ func TestArgumentsAreCheckedInWords(t *testing.T) {
 		"an unknown argument": `{"tol": "secret-value"}`, "a limit out of range": `{"limit": 500}`, "a number for a text": `{"tool": 5}`,
 		"a bad time": `{"since": "yesterday"}`, "no object": `[1]`,
 	} {
-		_, err := s.accept(json.RawMessage(args))
+		_, err := accept(args)
 		require.True(t, fault.Is(err, fault.Invalid), name)
 		require.NotContains(t, FailureOf(err).Hint+FailureOf(err).Message, "secret-value", name)
 	}
-	_, err = s.accept(json.RawMessage(`{"tol": 1}`))
+	_, err = accept(`{"tol": 1}`)
 	require.Contains(t, FailureOf(err).Hint, "valid ones: actor, cursor, limit")
 }
 

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -18,20 +19,23 @@ import (
 type schema struct {
 	registry huma.Registry
 	root     *huma.Schema
+	typ      reflect.Type
+	// asInput refuses alternatives that clients stumble over when they fill in arguments.
+	asInput bool
 }
 
-func newSchema(t reflect.Type) *schema {
+func newSchema(t reflect.Type, asInput bool) *schema {
 	huma.DefaultArrayNullable = false // never a nil slice out, so never null in a schema
 	r := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
-	return &schema{r, r.Schema(t, false, t.Name())}
+	return &schema{r, r.Schema(t, false, t.Name()), t, asInput}
 }
 
 // document is the schema as clients see it: nested structs in place of references, no formats that say nothing. It
 // panics on what a client could not use, since that is a defect of the definition.
 func (s *schema) document(tool string) json.RawMessage {
-	doc, err := s.inline(s.root, 0)
+	doc, err := s.inline(s.root, s.typ, 0)
 	if err == nil {
-		err = walk(doc, tool)
+		err = s.walk(doc, tool)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("schema of tool %s: %v", tool, err))
@@ -43,7 +47,7 @@ func (s *schema) document(tool string) json.RawMessage {
 	return raw
 }
 
-func (s *schema) inline(sc *huma.Schema, depth int) (map[string]any, error) {
+func (s *schema) inline(sc *huma.Schema, t reflect.Type, depth int) (map[string]any, error) {
 	if depth > 12 {
 		return nil, fmt.Errorf("types are nested too deeply or in a circle")
 	}
@@ -59,36 +63,91 @@ func (s *schema) inline(sc *huma.Schema, depth int) (map[string]any, error) {
 		return nil, err
 	}
 	delete(doc, "$schema")
+	delete(doc, "patternDescription") // for our messages, no keyword of JSON Schema
 	if f, _ := doc["format"].(string); f == "int64" || f == "int32" || f == "double" || f == "float" {
 		delete(doc, "format")
 	}
 	if len(sc.Properties) > 0 {
-		props := map[string]any{}
-		for name, p := range sc.Properties {
-			if props[name], err = s.inline(p, depth+1); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if d := p.Description; d != "" {
-				props[name].(map[string]any)["description"] = d
-			}
+		if doc["properties"], err = s.properties(sc, t, depth); err != nil {
+			return nil, err
 		}
-		doc["properties"] = props
 	}
 	if sc.Items != nil {
-		if doc["items"], err = s.inline(sc.Items, depth+1); err != nil {
+		if doc["items"], err = s.inline(sc.Items, element(t), depth+1); err != nil {
 			return nil, err
 		}
 	}
 	if ap, ok := sc.AdditionalProperties.(*huma.Schema); ok {
-		if doc["additionalProperties"], err = s.inline(ap, depth+1); err != nil {
+		if doc["additionalProperties"], err = s.inline(ap, element(t), depth+1); err != nil {
 			return nil, err
 		}
 	}
 	return doc, nil
 }
 
-// walk refuses what makes clients stumble: untyped properties, unions, and alternatives at the top.
-func walk(doc map[string]any, path string) error {
+// properties describes the fields of a struct. The generator does not say of every pointer that it may be null, nor that
+// null is among the values of an enumeration, so an answer would not fit its own schema: clients check, and it is said here.
+func (s *schema) properties(sc *huma.Schema, t reflect.Type, depth int) (map[string]any, error) {
+	fields, out := map[string]reflect.StructField{}, map[string]any{}
+	jsonFields(t, fields)
+	for name, p := range sc.Properties {
+		f, ok := fields[name]
+		if !ok {
+			return nil, fmt.Errorf("%s is no field of %s", name, t)
+		}
+		doc, err := s.inline(p, f.Type, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if p.Description != "" {
+			doc["description"] = p.Description
+		}
+		_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if typ, one := doc["type"].(string); one && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") {
+			doc["type"] = []any{typ, "null"}
+		}
+		if _, nullable := doc["type"].([]any); nullable && doc["enum"] != nil {
+			doc["enum"] = append(slices.Clone(doc["enum"].([]any)), nil)
+		}
+		out[name] = doc
+	}
+	return out, nil
+}
+
+// element is what a pointer, slice or map holds; a type of its own for everything else.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return t.Elem()
+	}
+	return t
+}
+
+// jsonFields collects the fields of a struct by their JSON names, embedded ones included.
+func jsonFields(t reflect.Type, into map[string]reflect.StructField) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			jsonFields(f.Type, into)
+		case name == "":
+			into[f.Name] = f
+		default:
+			into[name] = f
+		}
+	}
+}
+
+// walk refuses what makes clients stumble: untyped properties, unions, and alternatives at the top. An output may be
+// null beside its one type.
+func (s *schema) walk(doc map[string]any, path string) error {
 	for _, k := range []string{"anyOf", "oneOf", "allOf", "$ref"} {
 		if _, bad := doc[k]; bad {
 			return fmt.Errorf("%s uses %s", path, k)
@@ -97,7 +156,7 @@ func walk(doc map[string]any, path string) error {
 	switch t := doc["type"].(type) {
 	case string:
 	case []any:
-		if len(t) != 2 || !slices.Contains(t, any("null")) {
+		if s.asInput || len(t) != 2 || !slices.Contains(t, any("null")) {
 			return fmt.Errorf("%s is a union", path)
 		}
 	default:
@@ -105,14 +164,14 @@ func walk(doc map[string]any, path string) error {
 	}
 	if props, ok := doc["properties"].(map[string]any); ok {
 		for _, name := range slices.Sorted(maps.Keys(props)) {
-			if err := walk(props[name].(map[string]any), path+"."+name); err != nil {
+			if err := s.walk(props[name].(map[string]any), path+"."+name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, k := range []string{"items", "additionalProperties"} {
 		if sub, ok := doc[k].(map[string]any); ok {
-			if err := walk(sub, path+"."+k); err != nil {
+			if err := s.walk(sub, path+"."+k); err != nil {
 				return err
 			}
 		}
@@ -120,37 +179,44 @@ func walk(doc map[string]any, path string) error {
 	return nil
 }
 
-// accept drops nulls, fills in defaults and checks the arguments; what is wrong comes back in words, without values.
-func (s *schema) accept(args json.RawMessage) (json.RawMessage, error) {
-	in := map[string]any{}
-	if len(bytes.TrimSpace(args)) > 0 && string(bytes.TrimSpace(args)) != "null" {
-		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fault.New(fault.Invalid, "the arguments must be a JSON object")
-		}
+// decodeArguments reads the arguments of a call; none at all are an empty object.
+func decodeArguments(raw json.RawMessage) (map[string]any, error) {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+		return map[string]any{}, nil
 	}
+	var in map[string]any
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, fault.New(fault.Invalid, "the arguments must be a JSON object")
+	}
+	return in, nil
+}
+
+// accept drops nulls, fills in defaults and checks the arguments; what is wrong comes back in words, without values.
+func (s *schema) accept(in map[string]any) (json.RawMessage, error) {
 	maps.DeleteFunc(in, func(_ string, v any) bool { return v == nil })
 	var bad []fault.FieldError
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if s.root.Properties[name] == nil {
-			bad = append(bad, fault.FieldError{Field: name, Message: "unknown argument; valid ones: " + strings.Join(slices.Sorted(maps.Keys(s.root.Properties)), ", ")})
+			bad = append(bad, fault.FieldError{Field: name, Message: "unknown argument; valid ones: " + s.names()})
 		}
 	}
 	for name, p := range s.root.Properties {
 		if _, given := in[name]; !given && p.Default != nil {
-			in[name] = p.Default
+			in[name] = jsonValue(p.Default)
 		}
 	}
 	if bad == nil {
 		res := &huma.ValidateResult{}
-		huma.Validate(s.registry, s.root, huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, jsonValues(in), res)
+		huma.Validate(s.registry, s.root, huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, in, res)
 		for _, err := range res.Errors {
-			if d, ok := err.(huma.ErrorDetailer); ok {
-				bad = append(bad, fault.FieldError{Field: d.ErrorDetail().Location, Message: d.ErrorDetail().Message})
+			var d huma.ErrorDetailer
+			if errors.As(err, &d) {
+				bad = append(bad, fieldError(d.ErrorDetail()))
 			}
 		}
 	}
 	if bad != nil {
-		return nil, fault.WithFields("the arguments do not fit", bad...)
+		return nil, fault.WithFields("the arguments do not fit: "+bad[0].Field+": "+bad[0].Message, bad...)
 	}
 	out, err := json.Marshal(in)
 	if err != nil {
@@ -159,18 +225,29 @@ func (s *schema) accept(args json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// jsonValues makes defaults, which are Go values, look as if they had come as JSON.
-func jsonValues(in map[string]any) map[string]any {
-	out := make(map[string]any, len(in))
-	for k, v := range in {
-		switch n := v.(type) {
-		case int:
-			out[k] = float64(n)
-		case int64:
-			out[k] = float64(n)
-		default:
-			out[k] = v
-		}
+func (s *schema) names() string {
+	if len(s.root.Properties) == 0 {
+		return "none"
 	}
-	return out
+	return strings.Join(slices.Sorted(maps.Keys(s.root.Properties)), ", ")
+}
+
+// fieldError says which field is meant also where the validator names only the object around it.
+func fieldError(d *huma.ErrorDetail) fault.FieldError {
+	field := d.Location
+	if rest, ok := strings.CutPrefix(d.Message, "expected required property "); ok && field == "" {
+		field, _, _ = strings.Cut(rest, " ")
+	}
+	return fault.FieldError{Field: field, Message: d.Message}
+}
+
+// jsonValue makes a default, which is a Go value, look as if it had come as JSON.
+func jsonValue(v any) any {
+	switch n := v.(type) {
+	case int:
+		return float64(n)
+	case int64:
+		return float64(n)
+	}
+	return v
 }

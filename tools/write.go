@@ -12,7 +12,65 @@ import (
 	"revarch/auth"
 	"revarch/models"
 	"revarch/services/governance"
+	"revarch/services/tasks"
 )
+
+var createTask = define(Spec{
+	Name: "create_task", Title: "Create a task", Category: "write", Effect: Add,
+	Description: "Creates a task and its governance log entry; send idempotency_key so that a retry adds nothing. To change a task use update_task.",
+}, func(ctx context.Context, d Deps, in createTaskIn) (createTaskOut, error) {
+	made, err := d.Tasks.Create(ctx, auth.From(ctx), tasks.CreateInput{Title: in.Title, AccountID: optional(in.AccountID), Assignee: in.Assignee,
+		DueDate: in.DueDate, Priority: in.Priority, SourceType: in.SourceType, SourceID: optional(in.SourceID), IdempotencyKey: in.IdempotencyKey})
+	return createTaskOut{made}, err
+})
+
+type createTaskIn struct {
+	Title          string    `json:"title" doc:"what is to be done" minLength:"1" maxLength:"500"`
+	AccountID      uuid.UUID `json:"account_id,omitzero" doc:"the account it is about" format:"uuid"`
+	Assignee       string    `json:"assignee,omitempty" doc:"e-mail or name" maxLength:"320"`
+	DueDate        string    `json:"due_date,omitempty" doc:"YYYY-MM-DD" format:"date"`
+	Priority       string    `json:"priority,omitempty" enum:"LOW,MEDIUM,HIGH,URGENT" default:"MEDIUM"`
+	SourceType     string    `json:"source_type,omitempty" doc:"what asked for it" enum:"NBA,signal,play,MQL handoff,manual" default:"manual"`
+	SourceID       uuid.UUID `json:"source_id,omitzero" doc:"the signal, play or lead it came from" format:"uuid"`
+	IdempotencyKey string    `json:"idempotency_key,omitempty" doc:"same key within 24 h: same answer, one task" maxLength:"200"`
+}
+
+type createTaskOut struct{ tasks.Created }
+
+// Summary says that the task is there.
+func (o createTaskOut) Summary() string {
+	due := "without a due date"
+	if o.Task.DueDate != nil {
+		due = "due " + *o.Task.DueDate
+	}
+	return fmt.Sprintf("Task %s created: %s priority, %s.", o.Task.TaskID, o.Task.Priority, due)
+}
+
+var updateTask = define(Spec{
+	Name: "update_task", Title: "Update a task", Category: "write", Effect: Set,
+	Description: "Changes status, assignee, priority or due date of a task and returns it before and after. To find its id use list_tasks.",
+}, func(ctx context.Context, d Deps, in updateTaskIn) (updateTaskOut, error) {
+	done, err := d.Tasks.Update(ctx, auth.From(ctx), tasks.UpdateInput{ID: in.TaskID, Status: in.Status, Assignee: in.Assignee,
+		Priority: in.Priority, DueDate: in.DueDate, IdempotencyKey: in.IdempotencyKey})
+	return updateTaskOut{done}, err
+})
+
+// updateTaskIn tells an absent field, which stays, from an empty one, which clears.
+type updateTaskIn struct {
+	TaskID         uuid.UUID `json:"task_id" format:"uuid"`
+	Status         *string   `json:"status,omitempty" enum:"OPEN,IN_PROGRESS,BLOCKED,DONE,CANCELLED" nullable:"false"`
+	Assignee       *string   `json:"assignee,omitempty" doc:"e-mail or name; empty for nobody" maxLength:"320" nullable:"false"`
+	Priority       *string   `json:"priority,omitempty" enum:"LOW,MEDIUM,HIGH,URGENT" nullable:"false"`
+	DueDate        *string   `json:"due_date,omitempty" doc:"YYYY-MM-DD; empty for none" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"YYYY-MM-DD or empty" nullable:"false"`
+	IdempotencyKey string    `json:"idempotency_key,omitempty" doc:"same key within 24 h: same answer, one change" maxLength:"200"`
+}
+
+type updateTaskOut struct{ tasks.Updated }
+
+// Summary says where the task stands now.
+func (o updateTaskOut) Summary() string {
+	return fmt.Sprintf("Task %s is now %s with priority %s.", o.Task.TaskID, o.Task.Status, o.Task.Priority)
+}
 
 var getGovernanceLog = define(Spec{
 	Name: "get_governance_log", Title: "Governance log", Category: "write", Effect: Read,
