@@ -71,12 +71,11 @@ func (tx *Tx) LockObject(ctx context.Context, ref ObjectRef) error {
 func (tx *Tx) FindRecords(ctx context.Context, ref ObjectRef, externalIDs []string) (map[string]StoredRecord, error) {
 	out := make(map[string]StoredRecord, len(externalIDs))
 	err := tx.pgx(func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, `SELECT r.external_id, r.content_hash, r.source_updated_at, r.deleted_at IS NOT NULL, COALESCE(r.merged_into, ''),
+		rows, err := c.Query(ctx, `SELECT x.id, r.content_hash, r.source_updated_at, r.deleted_at IS NOT NULL, COALESCE(r.merged_into, ''),
 			COALESCE(l.merged_from, l.record_id), l.merged_from IS NOT NULL
 			FROM unnest($4::text[]) AS x (id)
 			LEFT JOIN raw_records r ON r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = x.id
-			LEFT JOIN record_links l ON l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = r.external_id
-			WHERE r.content_hash IS NOT NULL`,
+			LEFT JOIN record_links l ON l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = r.external_id`,
 			tx.orgArg(), string(ref.Provider), ref.Object, externalIDs)
 		if err != nil {
 			return err
@@ -91,6 +90,9 @@ func (tx *Tx) FindRecords(ctx context.Context, ref ObjectRef, externalIDs []stri
 			)
 			if err := rows.Scan(&id, &s.Hash, &at, &s.Deleted, &s.MergedInto, &rec, &s.Merged); err != nil {
 				return err
+			}
+			if s.Hash == nil { // outer joins fix the order: ids first, then one probe each
+				continue
 			}
 			if at != nil {
 				s.UpdatedAt = *at
@@ -115,18 +117,20 @@ func (tx *Tx) FindLinks(ctx context.Context, provider models.Provider, object st
 		return out, nil
 	}
 	err := tx.pgx(func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, `SELECT l.external_id, l.record_id FROM unnest($4::text[]) AS x (id)
-			JOIN record_links l ON l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = x.id`,
+		rows, err := c.Query(ctx, `SELECT x.id, l.record_id FROM unnest($4::text[]) AS x (id)
+			LEFT JOIN record_links l ON l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = x.id`,
 			tx.orgArg(), string(provider), object, externalIDs)
 		if err != nil {
 			return err
 		}
 		var (
 			id  string
-			rec [16]byte
+			rec *[16]byte
 		)
 		_, err = pgx.ForEachRow(rows, []any{&id, &rec}, func() error {
-			out[id] = rec
+			if rec != nil {
+				out[id] = *rec
+			}
 			return nil
 		})
 		return err
