@@ -141,6 +141,27 @@ func (tx *Tx) FindLinks(ctx context.Context, provider models.Provider, object st
 	return out, nil
 }
 
+// Touch says that a record is newer at the source and otherwise the same.
+type Touch struct {
+	ExternalID string
+	At         time.Time
+}
+
+// TouchRecords notes how new records are, so that older news of them is known to be old.
+func (tx *Tx) TouchRecords(ctx context.Context, ref ObjectRef, touches []Touch) error {
+	if len(touches) == 0 {
+		return nil
+	}
+	ids, ats := make([]string, len(touches)), make([]time.Time, len(touches))
+	for i, t := range touches {
+		ids[i], ats[i] = t.ExternalID, t.At
+	}
+	b := &pgx.Batch{}
+	b.Queue(`UPDATE raw_records r SET source_updated_at = x.at FROM unnest($4::text[], $5::timestamptz[]) x (id, at)
+		WHERE r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = x.id`, tx.orgArg(), string(ref.Provider), ref.Object, ids, ats)
+	return tx.run(ctx, "touch records", b)
+}
+
 // Merge says how staged rows become stored ones.
 type Merge struct {
 	ObjectRef

@@ -38,6 +38,7 @@ type batch struct {
 	counts   Counts
 	rows     []store.StageRow
 	deletes  []store.Deletion
+	touched  []store.Touch // newer and the same
 	revived  []string
 	failures []models.RunFailure
 	bad      map[*field]int64
@@ -124,6 +125,9 @@ func (b *batch) write(ctx context.Context, tx *store.Tx, mappingID int32) error 
 	if _, err := tx.MergeRecords(ctx, merge, b.rows); err != nil {
 		return err
 	}
+	if err := tx.TouchRecords(ctx, b.ref, b.touched); err != nil {
+		return err
+	}
 	if err := tx.DeleteRecords(ctx, b.ref, b.deletes, b.now); err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (b *batch) write(ctx context.Context, tx *store.Tx, mappingID int32) error 
 // decide sorts the records by what is stored of them.
 func (b *batch) decide(known map[string]store.StoredRecord) {
 	b.counts = Counts{Read: int64(len(b.items)) + b.superseded, Unchanged: b.superseded}
-	b.rows, b.deletes, b.revived, b.failures = make([]store.StageRow, 0, len(b.items)), nil, nil, nil
+	b.rows, b.deletes, b.touched, b.revived, b.failures = make([]store.StageRow, 0, len(b.items)), nil, nil, nil, nil
 	b.bad, b.merged = map[*field]int64{}, false
 	for i := range b.items {
 		it := &b.items[i]
@@ -153,6 +157,9 @@ func (b *batch) decide(known map[string]store.StoredRecord) {
 			b.delete(it, prior, ok)
 		case ok && !prior.Deleted && len(prior.Hash) > 0 && string(prior.Hash) == string(it.hash):
 			b.counts.Unchanged++
+			if it.UpdatedAt.After(prior.UpdatedAt) {
+				b.touched = append(b.touched, store.Touch{ExternalID: it.id, At: it.UpdatedAt})
+			}
 		default:
 			b.take(it, prior, ok)
 		}
