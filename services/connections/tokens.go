@@ -37,6 +37,7 @@ type tokens struct {
 // Grant loads and unseals the grant in force; one that is about to end is renewed first.
 func (t *tokens) Grant(ctx context.Context) (connectors.Grant, error) {
 	var g connectors.Grant
+	var unreadable bool
 	err := t.s.store.InOrg(ctx, t.org, func(tx *store.Tx) error {
 		c, ok, err := tx.Connection(t.provider)
 		if err != nil {
@@ -55,11 +56,16 @@ func (t *tokens) Grant(ctx context.Context) (connectors.Grant, error) {
 		if !ok {
 			return notConnected(t.provider)
 		}
-		g, err = t.s.unseal(row, t.provider)
+		if g, err = t.s.unseal(row, t.provider); fault.Is(err, fault.ReauthRequired) {
+			g.Version, unreadable, err = row.Version, true, nil
+		}
 		return err
 	})
 	if err != nil {
 		return connectors.Grant{}, err
+	}
+	if unreadable { // renewing finds the same, under the lock, and says so on the connection
+		return t.Renew(ctx, g)
 	}
 	if !g.ExpiresAt.IsZero() && t.s.now().After(g.ExpiresAt.Add(-refreshAhead)) {
 		return t.Renew(ctx, g)
