@@ -28,7 +28,8 @@ func toInstitution(i *files.Institution) models.EduInstitution {
 		ClosedAt: i.ClosedAt, ClosedOn: i.ClosedOn, DeathYear: i.DeathYear, NewID: i.NewID, Latitude: i.Latitude, Longitude: i.Longitude}
 }
 
-func toDistrict(d *files.District) models.EduDistrict {
+// District is a row of the CCD directory as it is stored, but for its release.
+func District(d *files.District) models.EduDistrict {
 	return models.EduDistrict{LEAID: d.LEAID, StateLEAID: d.StateLEAID, Name: d.Name, NormalizedName: files.NormalizeName(d.Name), Phone: d.Phone,
 		Address: d.Address, City: d.City, State: d.State, FIPS: d.FIPS, ZIP: d.ZIP, County: d.County, CountyFIPS: d.CountyFIPS, Website: d.Website,
 		LEAType: d.LEAType, Status: d.Status, GradeLow: d.GradeLow, GradeHigh: d.GradeHigh, Charter: d.Charter, Enrollment: d.Enrollment,

@@ -21,7 +21,7 @@ func tablesOf(f files.Format) []target {
 	case files.FormatIPEDSHD:
 		return []target{{store.EduInstitutions, func(e *store.EduEncoder, r files.Row) { i := toInstitution(r.Institution); e.Institution(&i) }}}
 	case files.FormatCCDDirectory:
-		return []target{{store.EduDistricts, func(e *store.EduEncoder, r files.Row) { d := toDistrict(r.District); e.District(&d) }}}
+		return []target{{store.EduDistricts, func(e *store.EduEncoder, r files.Row) { d := District(r.District); e.District(&d) }}}
 	case files.FormatSAIPE:
 		return []target{
 			{store.EduPovertyRows, func(e *store.EduEncoder, r files.Row) { p := toPoverty(r.Poverty); e.Poverty(&p) }},
