@@ -30,6 +30,7 @@ type Config struct {
 	OTLPEndpoint   string   // where traces go, "" for nowhere
 	RatePerSecond  float64  // requests per principal
 	LogLevel       string   // debug, info, warn, error
+	OperatorKey    string   // API key that operator commands use, "" for the one of revarch up
 
 	Providers map[string]Provider // by code, such as crm_a
 }
@@ -65,7 +66,8 @@ func load(env func(string) string, need Need) (Config, error) {
 		DatabaseURL: get("DATABASE_URL", ""), DatabaseOwnerURL: get("DATABASE_OWNER_URL", ""), DatabaseWorkerURL: get("DATABASE_WORKER_URL", ""),
 		TemporalAddress: get("TEMPORAL_ADDRESS", ""), TemporalNamespace: get("TEMPORAL_NAMESPACE", "revarch"), TemporalUIURL: get("TEMPORAL_UI_URL", ""),
 		Listen: get("LISTEN", "127.0.0.1:8080"), PublicURL: strings.TrimSuffix(get("PUBLIC_URL", ""), "/"), MetricsAddr: get("METRICS_ADDR", ""),
-		KeysetPath: get("KEYSET", ""), OTLPEndpoint: get("OTLP_ENDPOINT", ""), LogLevel: get("LOG_LEVEL", "info"), Providers: map[string]Provider{},
+		KeysetPath: get("KEYSET", ""), OTLPEndpoint: get("OTLP_ENDPOINT", ""), LogLevel: get("LOG_LEVEL", "info"),
+		OperatorKey: get("OPERATOR_KEY", ""), Providers: map[string]Provider{},
 	}
 	var bad []string
 	problem := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }

@@ -1,14 +1,104 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"revarch/config"
+	"revarch/devstack"
+	"revarch/fault"
+	"revarch/services/datasets"
 )
 
 func datasetsCommand() *cobra.Command {
-	return &cobra.Command{Use: "datasets", Short: "List and load official education datasets"}
+	c := &cobra.Command{Use: "datasets", Short: "List and load official education datasets, through the API with an operator's key"}
+	var api, key, data string
+	var send datasets.SendOptions
+	client := func(cmd *cobra.Command) (*datasets.Client, error) {
+		base, secret, err := operatorAccess(api, key, data)
+		return &datasets.Client{BaseURL: base, Key: secret, HTTP: &http.Client{}, Out: cmd.OutOrStdout()}, err
+	}
+	p := c.PersistentFlags()
+	p.StringVar(&api, "api", "", "address of the app (default: that of revarch up)")
+	p.StringVar(&key, "key", "", "API key of the system organization (default: that of revarch up)")
+	p.StringVar(&data, "data", "", "data folder of revarch up")
+	ingest := &cobra.Command{Use: "ingest FILE|DIR|URL", Short: "Load a file, every recognized file of a folder, or a published file", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := client(cmd)
+			if err != nil {
+				return err
+			}
+			return cl.Send(cmd.Context(), args[0], send)
+		}}
+	f := ingest.Flags()
+	f.StringVar(&send.Dataset, "dataset", "", "ipeds_hd, saipe_districts or ccd_lea_directory (default: told by the content)")
+	f.IntVar(&send.Year, "year", 0, "year of the vintage, where neither name nor content tell it")
+	f.StringVar(&send.Release, "release", "", "how final the publication is, where the name does not tell")
+	f.BoolVar(&send.Partial, "partial", false, "the file is a part of the country: never in place of a whole one")
+	c.AddCommand(ingest, &cobra.Command{Use: "list", Short: "List the releases that are loaded", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		cl, err := client(cmd)
+		if err != nil {
+			return err
+		}
+		return cl.List(cmd.Context())
+	}})
+	return c
 }
 
+// operatorAccess finds the app and an operator's key: flags first, then the environment, then what revarch up keeps.
+func operatorAccess(api, key, data string) (base, secret string, err error) {
+	cfg, err := config.Load(config.Need{})
+	if err != nil {
+		return "", "", err
+	}
+	if data == "" {
+		if data, err = devstack.DefaultData(); err != nil {
+			return "", "", err
+		}
+	}
+	cred, err := readCredentials(data)
+	if err != nil && !errors.Is(err, os.ErrPermission) {
+		return "", "", err
+	}
+	base, secret = cmp.Or(api, cfg.PublicURL, cred.AppURL), cmp.Or(key, cfg.OperatorKey, cred.OperatorAPIKey)
+	if base == "" || secret == "" {
+		return "", "", fault.New(fault.Invalid, "say where RevArch runs and with which key: --api and --key, or --data for the folder of revarch up")
+	}
+	return base, secret, nil
+}
+
+// Sizes of the sandbox's roster.
+const rosterDistricts, rosterInstitutions = 6000, 2500
+
 // writeRoster writes real institutions for the sandbox once official files are loaded.
-func (s *stack) writeRoster(context.Context, string) error { return nil }
+func (s *stack) writeRoster(ctx context.Context, path string) (err error) {
+	a, err := newApp(ctx, s.cfg, s.cfg.DatabaseURL, nil)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	entries, err := a.datasets().Roster(ctx, rosterDistricts, rosterInstitutions, int64(s.o.seed))
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	f, err := os.Create(path) //nolint:gosec // G304: our own data folder
+	if err != nil {
+		return fmt.Errorf("write roster: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := csv.NewWriter(f)
+	_ = w.Write([]string{"kind", "id", "name", "city", "state", "enrollment"}) // Flush reports
+	for _, e := range entries {
+		_ = w.Write([]string{e.Kind, e.ID, e.Name, e.City, e.State, strconv.Itoa(e.Enrollment)})
+	}
+	w.Flush()
+	return w.Error()
+}

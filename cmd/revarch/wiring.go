@@ -6,18 +6,53 @@ import (
 
 	"revarch/activities"
 	"revarch/api"
+	"revarch/services/accounts"
+	"revarch/services/dashboard"
+	"revarch/services/datasets"
+	"revarch/services/matching"
+	"revarch/services/readiness"
+	"revarch/services/tasks"
+	"revarch/services/uploads"
 	"revarch/tools"
 	"revarch/workers"
 )
 
+// The services below are only collections of what they work on, so they are made where they are needed.
+
+func (a *app) readiness() *readiness.Service {
+	return &readiness.Service{Store: a.store, Clock: time.Now, Cursors: a.cursors}
+}
+
+func (a *app) dashboard() *dashboard.Service {
+	return &dashboard.Service{Store: a.store, Readiness: a.readiness(), Clock: time.Now}
+}
+
+func (a *app) matching() *matching.Service {
+	return &matching.Service{Store: a.store, Runs: a.runs, Log: a.log, Clock: time.Now}
+}
+
+func (a *app) accounts() *accounts.Service {
+	return &accounts.Service{Store: a.store, Scores: a.scoring, Clock: time.Now, Cursors: a.cursors}
+}
+
+func (a *app) tasks() *tasks.Service {
+	return &tasks.Service{Store: a.store, Log: a.log, Clock: time.Now, Cursors: a.cursors}
+}
+
+func (a *app) datasets() *datasets.Service {
+	return &datasets.Service{Store: a.store, Uploads: &uploads.Service{Store: a.store, Clock: time.Now}, Runs: a.runs, Log: a.log, Clock: time.Now}
+}
+
 // work runs the workers of every queue until ctx ends.
-func (a *app) work(ctx context.Context, _ *telemetry) error {
+func (a *app) work(ctx context.Context) error {
 	queues := workers.Queues(workers.Activities{
 		Sync:        &activities.Sync{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: time.Now},
 		Remap:       &activities.Remap{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: time.Now},
 		Runs:        &activities.Runs{Runs: a.runs, Connections: a.connections},
 		Connections: &activities.Connections{Connections: a.connections},
-		Compute:     &activities.Compute{Runs: a.runs, Scorer: a.scoring},
+		Compute: &activities.Compute{Runs: a.runs, Matcher: a.matching(),
+			Scorer: readiness.Scorer{Scoring: a.scoring, Readiness: a.readiness()}},
+		Ingest: &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: time.Now},
 	})
 	return workers.Run(ctx, a.temporal, workers.NewSchedules(a.temporal, ""), "", queues)
 }
@@ -27,10 +62,19 @@ func (a *app) resources(rs *api.Runs, registry *tools.Registry) []api.Resource {
 	return []api.Resource{
 		rs,
 		&api.Connectors{Connections: a.connections, Runs: rs, BaseURL: baseURL(a.cfg)},
+		&api.Accounts{Accounts: a.accounts()},
+		&api.Matches{Matching: a.matching(), Runs: rs, Cursors: a.cursors},
+		&api.Tasks{Tasks: a.tasks()},
+		&api.Dashboard{Dashboard: a.dashboard(), Readiness: a.readiness()},
+		&api.Scoring{Scoring: a.scoring, Runs: rs},
+		&api.Exports{Accounts: a.accounts(), Tasks: a.tasks()},
+		&api.Datasets{Datasets: a.datasets(), Runs: rs},
+		&api.Tools{Toolbox: registry},
 	}
 }
 
 // toolDeps are the services that tools work on.
 func (a *app) toolDeps() tools.Deps {
-	return tools.Deps{Identity: a.identity, Log: a.log, Cursors: a.cursors}
+	return tools.Deps{Identity: a.identity, Log: a.log, Cursors: a.cursors, Connections: a.connections, Accounts: a.accounts(),
+		Dashboard: a.dashboard(), Readiness: a.readiness(), Scoring: a.scoring, Tasks: a.tasks()}
 }

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"slices"
 
@@ -34,19 +33,21 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id uuid.UUID) (out 
 		if err != nil {
 			return err
 		}
-		out, err = s.detail(tx, a)
+		if out, err = s.detail(tx, a); err != nil {
+			return err
+		}
+		m := out.Account.Match
+		if m == nil || m.ID == nil {
+			return nil
+		}
+		officials, err := tx.Officials([]string{*m.ID})
+		if len(officials) > 0 {
+			m.Name = &officials[0].Name
+		}
 		return err
 	})
 	if err != nil {
 		return Detail{}, err
-	}
-	if m := out.Account.Match; m != nil && m.ID != nil && s.OfficialName != nil {
-		name, err := s.OfficialName(ctx, m.Kind, *m.ID)
-		if err != nil { // the name is an ornament
-			slog.WarnContext(ctx, "official name not found", "org_id", p.OrgID, "error", err)
-		} else if name != "" {
-			m.Name = &name
-		}
 	}
 	return out, nil
 }

@@ -27,9 +27,6 @@ type Service struct {
 	Scores  *scoring.Service
 	Clock   func() time.Time
 	Cursors paging.Codec
-	// OfficialName returns the name of a district or an institution by its official id, "" when it is not known; nil
-	// leaves the names of matches out.
-	OfficialName func(ctx context.Context, kind, id string) (string, error)
 }
 
 // The values of filters and orders.
