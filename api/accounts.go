@@ -20,8 +20,8 @@ type AccountPage accounts.Page
 // AccountDetail is one account in full.
 type AccountDetail accounts.Detail
 
-// accountFilter narrows lists and exports of accounts alike.
-type accountFilter struct {
+// AccountFilter narrows lists and exports of accounts alike.
+type AccountFilter struct {
 	Query     string `query:"query" maxLength:"200" doc:"Part of a name or domain, or a whole NCES id or UNITID"`
 	Segment   string `query:"segment" enum:"Enterprise,Mid-Market,SMB"`
 	Territory string `query:"territory" maxLength:"200" doc:"Part of the territory's name"`
@@ -30,12 +30,12 @@ type accountFilter struct {
 	Sort      string `query:"sort" enum:"risk,health,arr,name,priority" doc:"Highest first, names from A; priority is risk until it is available"`
 }
 
-func (f accountFilter) filter() accounts.Filter {
+func (f AccountFilter) filter() accounts.Filter {
 	return accounts.Filter{Query: f.Query, Segment: f.Segment, Territory: f.Territory, State: f.State, Status: f.Status, Sort: f.Sort}
 }
 
 type listAccountsInput struct {
-	accountFilter
+	AccountFilter
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string `query:"cursor" maxLength:"2000"`
 }

@@ -25,9 +25,9 @@ type Exports struct {
 	Tasks    *tasks.Service
 }
 
-type exportAccountsInput struct{ accountFilter }
+type exportAccountsInput struct{ AccountFilter }
 
-type exportTasksInput struct{ taskFilter }
+type exportTasksInput struct{ TaskFilter }
 
 type exportContactsInput struct {
 	AccountID string `query:"account_id" format:"uuid" doc:"Only contacts of this account"`

@@ -25,8 +25,8 @@ type CreatedTask tasks.Created
 // UpdatedTask is a changed task with what the change replaced.
 type UpdatedTask tasks.Updated
 
-// taskFilter narrows lists and exports of tasks alike.
-type taskFilter struct {
+// TaskFilter narrows lists and exports of tasks alike.
+type TaskFilter struct {
 	Assignee   string `query:"assignee" maxLength:"320"`
 	Status     string `query:"status" enum:"OPEN,IN_PROGRESS,BLOCKED,DONE,CANCELLED"`
 	Priority   string `query:"priority" enum:"LOW,MEDIUM,HIGH,URGENT"`
@@ -35,7 +35,7 @@ type taskFilter struct {
 	Overdue    bool   `query:"overdue" doc:"Only overdue ones"`
 }
 
-func (f taskFilter) filter() tasks.Filter {
+func (f TaskFilter) filter() tasks.Filter {
 	return tasks.Filter{Assignee: f.Assignee, Status: f.Status, Priority: f.Priority, SourceType: f.SourceType, AccountID: optionalID(f.AccountID), Overdue: f.Overdue}
 }
 
@@ -49,7 +49,7 @@ func optionalID(s string) *uuid.UUID {
 }
 
 type listTasksInput struct {
-	taskFilter
+	TaskFilter
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string `query:"cursor" maxLength:"500"`
 }
