@@ -149,16 +149,11 @@ type Touch struct {
 
 // TouchRecords notes how new records are, so that older news of them is known to be old.
 func (tx *Tx) TouchRecords(ctx context.Context, ref ObjectRef, touches []Touch) error {
-	if len(touches) == 0 {
-		return nil
-	}
-	ids, ats := make([]string, len(touches)), make([]time.Time, len(touches))
-	for i, t := range touches {
-		ids[i], ats[i] = t.ExternalID, t.At
-	}
 	b := &pgx.Batch{}
-	b.Queue(`UPDATE raw_records r SET source_updated_at = x.at FROM unnest($4::text[], $5::timestamptz[]) x (id, at)
-		WHERE r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = x.id`, tx.orgArg(), string(ref.Provider), ref.Object, ids, ats)
+	for _, t := range touches {
+		b.Queue(`UPDATE raw_records SET source_updated_at = $5 WHERE org_id = $1 AND external_id = $4 AND object = $3 AND provider = $2`,
+			tx.orgArg(), string(ref.Provider), ref.Object, t.ExternalID, t.At)
+	}
 	return tx.run(ctx, "touch records", b)
 }
 
@@ -194,13 +189,18 @@ func (tx *Tx) MergeRecords(ctx context.Context, m Merge, rows []StageRow) (int64
 			org, provider, m.Object, m.Now)
 	}
 	if rawOld && m.RawKept {
-		b.Queue(`UPDATE raw_records r SET content_hash = s.content_hash FROM `+t.stage+` s WHERE r.org_id = $1 AND r.provider = $2
-			AND r.object = $3 AND r.external_id = s.external_id AND r.content_hash <> s.content_hash`, org, provider, m.Object)
-	} else if rawOld {
-		b.Queue(`UPDATE raw_records r SET payload = s.payload, source_updated_at = s.source_updated_at, content_hash = s.content_hash,
-			deleted_at = NULL, merged_into = NULL, received_at = $4 FROM `+t.stage+` s
-			WHERE r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = s.external_id AND NOT s.raw_new`,
-			org, provider, m.Object, m.Now)
+		for i := range rows {
+			if len(rows[i].Hash) == 0 {
+				b.Queue(`UPDATE raw_records SET content_hash = '' WHERE org_id = $1 AND external_id = $4 AND object = $3 AND provider = $2
+					AND content_hash <> ''`, org, provider, m.Object, rows[i].ExternalID)
+			}
+		}
+	} else if rawOld { // ON CONFLICT and not UPDATE: it probes the key whatever the planner thinks of the stage
+		b.Queue(`INSERT INTO raw_records (org_id, provider, object, external_id, payload, source_updated_at, content_hash, received_at)
+			SELECT $1, $2, $3, s.external_id, s.payload, s.source_updated_at, s.content_hash, $4 FROM `+t.stage+` s WHERE NOT s.raw_new
+			ON CONFLICT (org_id, external_id, object, provider) DO UPDATE SET payload = excluded.payload,
+			source_updated_at = excluded.source_updated_at, content_hash = excluded.content_hash, deleted_at = NULL, merged_into = NULL,
+			received_at = excluded.received_at`, org, provider, m.Object, m.Now)
 	}
 	accounts := m.Record == models.RecordAccount
 	if recNew {

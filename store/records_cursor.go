@@ -43,8 +43,10 @@ func (tx *Tx) BeginFull(provider models.Provider, object string, run uuid.UUID, 
 	if err != nil {
 		return cur, fmt.Errorf("look for stored records: %w", err)
 	}
-	cur = models.SyncCursor{OrgID: tx.org, Provider: provider, Object: object, FullRunID: &run, TrackSeen: stored,
-		CompletedAt: cur.CompletedAt, DeletionsSince: cur.DeletionsSince, UpdatedAt: now}
+	cur = models.SyncCursor{
+		OrgID: tx.org, Provider: provider, Object: object, FullRunID: &run, TrackSeen: stored,
+		CompletedAt: cur.CompletedAt, DeletionsSince: cur.DeletionsSince, UpdatedAt: now,
+	}
 	err = tx.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "org_id"}, {Name: "provider"}, {Name: "object"}}, UpdateAll: true}).
 		Create(&cur).Error
 	if err != nil {
@@ -138,11 +140,14 @@ func (tx *Tx) CountUnseen(ref ObjectRef, run uuid.UUID) (live, unseen int64, err
 }
 
 // Unseen lists up to limit live records after one, by external id, that the run's enumeration has not met.
-func (tx *Tx) Unseen(ref ObjectRef, run uuid.UUID, after string, limit int) ([]string, error) {
-	var out []string
-	err := tx.db.Raw(`SELECT r.external_id FROM raw_records r WHERE r.org_id = ? AND r.provider = ? AND r.object = ? AND r.external_id > ?
-		AND r.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM sync_seen s WHERE s.org_id = r.org_id AND s.run_id = ? AND s.object = r.object AND s.external_id = r.external_id)
-		ORDER BY r.external_id LIMIT ?`, tx.org, ref.Provider, ref.Object, after, run, limit).Scan(&out).Error
+func (tx *Tx) Unseen(ref ObjectRef, run uuid.UUID, after string, limit int) ([]Deletion, error) {
+	var out []Deletion
+	err := tx.db.Raw(`SELECT u.external_id, COALESCE(l.merged_from, l.record_id) AS record_id FROM (
+			SELECT r.external_id FROM raw_records r WHERE r.org_id = ? AND r.provider = ? AND r.object = ? AND r.external_id > ?
+			AND r.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM sync_seen s WHERE s.org_id = r.org_id AND s.run_id = ?
+			AND s.object = r.object AND s.external_id = r.external_id) ORDER BY r.external_id LIMIT ?) u
+		LEFT JOIN record_links l ON l.org_id = ? AND l.provider = ? AND l.object = ? AND l.external_id = u.external_id ORDER BY 1`,
+		tx.org, ref.Provider, ref.Object, after, run, limit, tx.org, ref.Provider, ref.Object).Scan(&out).Error
 	if err != nil {
 		return nil, fmt.Errorf("list unseen records: %w", err)
 	}

@@ -14,47 +14,30 @@ import (
 // Deletion says that a record is gone at the source.
 type Deletion struct {
 	ExternalID string
+	RecordID   uuid.UUID // the canonical record made from it, Nil if none
 	At         time.Time // at the source; zero when unknown
 	MergedInto string    // external id of the winner of a merge, "" otherwise
 }
 
 // DeleteRecords marks raw and canonical records deleted. Rows that point at them stay.
 func (tx *Tx) DeleteRecords(ctx context.Context, ref ObjectRef, deletions []Deletion, now time.Time) error {
-	if len(deletions) == 0 {
-		return nil
-	}
-	ids, winners := make([]string, len(deletions)), make([]string, len(deletions))
-	ats := make([]*time.Time, len(deletions))
-	for i, d := range deletions {
-		ids[i], winners[i] = d.ExternalID, d.MergedInto
-		if !d.At.IsZero() {
-			ats[i] = &deletions[i].At
+	b, org, t := &pgx.Batch{}, tx.orgArg(), tableOf(ref.Record)
+	ids := make([][16]byte, 0, len(deletions))
+	for _, d := range deletions {
+		b.Queue(`UPDATE raw_records SET deleted_at = COALESCE(deleted_at, $5), merged_into = COALESCE(NULLIF($6::text, ''), merged_into),
+			source_updated_at = GREATEST(source_updated_at, $7) WHERE org_id = $1 AND external_id = $4 AND object = $3 AND provider = $2`,
+			org, string(ref.Provider), ref.Object, d.ExternalID, now, d.MergedInto, timeOrNil(d.At))
+		if d.RecordID != uuid.Nil {
+			ids = append(ids, d.RecordID)
 		}
 	}
-	b, org := &pgx.Batch{}, tx.orgArg()
-	b.Queue(`UPDATE raw_records r SET deleted_at = COALESCE(r.deleted_at, $4), merged_into = COALESCE(NULLIF(d.winner, ''), r.merged_into),
-		source_updated_at = GREATEST(r.source_updated_at, d.at)
-		FROM unnest($5::text[], $6::timestamptz[], $7::text[]) d (external_id, at, winner)
-		WHERE r.org_id = $1 AND r.provider = $2 AND r.object = $3 AND r.external_id = d.external_id`,
-		org, string(ref.Provider), ref.Object, now, ids, ats, winners)
-	tx.queueCanonicalDeletes(b, ref, ids, now)
+	if t.name != "" && len(ids) > 0 {
+		b.Queue("UPDATE "+t.name+" SET deleted_at = $3, updated_at = $3 WHERE org_id = $1 AND id = ANY ($2) AND deleted_at IS NULL", org, ids, now)
+	}
+	if ref.Record == models.RecordAccount && len(ids) > 0 {
+		b.Queue("DELETE FROM subscription_lines WHERE org_id = $1 AND id = ANY ($2)", org, ids) // an account's total has its id
+	}
 	return tx.run(ctx, "delete records", b)
-}
-
-func (tx *Tx) queueCanonicalDeletes(b *pgx.Batch, ref ObjectRef, ids []string, now time.Time) {
-	t := tableOf(ref.Record)
-	if t.name == "" {
-		return
-	}
-	const links = ` FROM record_links l WHERE l.org_id = $1 AND l.provider = $2 AND l.object = $3 AND l.external_id = ANY ($4)`
-	b.Queue("UPDATE "+t.name+" a SET deleted_at = $5, updated_at = $5"+links+
-		" AND a.org_id = $1 AND a.id = COALESCE(l.merged_from, l.record_id) AND a.deleted_at IS NULL",
-		tx.orgArg(), string(ref.Provider), ref.Object, ids, now)
-	if ref.Record == models.RecordAccount {
-		b.Queue(`DELETE FROM subscription_lines s USING record_links l WHERE l.org_id = $1 AND l.provider = $2 AND l.object = $3
-			AND l.external_id = ANY ($4) AND s.org_id = $1 AND s.id = COALESCE(l.merged_from, l.record_id)`,
-			tx.orgArg(), string(ref.Provider), ref.Object, ids)
-	}
 }
 
 // children lists, per record that can be merged, the columns that refer to it and the external id each was read from.

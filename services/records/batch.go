@@ -173,7 +173,7 @@ func (b *batch) delete(it *item, prior store.StoredRecord, known bool) {
 	}
 	b.counts.Deleted++
 	b.merged = b.merged || it.MergedInto != ""
-	b.deletes = append(b.deletes, store.Deletion{ExternalID: it.id, At: it.UpdatedAt, MergedInto: it.MergedInto})
+	b.deletes = append(b.deletes, store.Deletion{ExternalID: it.id, RecordID: prior.RecordID, At: it.UpdatedAt, MergedInto: it.MergedInto})
 }
 
 func (b *batch) take(it *item, prior store.StoredRecord, known bool) {

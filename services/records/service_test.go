@@ -2,7 +2,6 @@ package records_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -101,7 +100,7 @@ func TestAFailedTransactionLeavesNothing(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = s.svc.StorePage(canceled, in)
-	require.True(t, errors.Is(err, context.Canceled))
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestFactsAreOneRowPerChange(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,8 +122,8 @@ var objects = []connectors.ObjectSpec{
 // entries pairs canonical with provider fields of an object, as target=source.
 func entries(object string, pairs ...string) []models.FieldMapping {
 	var out []models.FieldMapping
-	for i := 0; i < len(pairs); i += 2 {
-		out = append(out, models.FieldMapping{Object: object, TargetField: pairs[i], SourceField: pairs[i+1]})
+	for pair := range slices.Chunk(pairs, 2) {
+		out = append(out, models.FieldMapping{Object: object, TargetField: pair[0], SourceField: pair[1]})
 	}
 	return out
 }

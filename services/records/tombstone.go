@@ -87,15 +87,13 @@ func (s *Service) tombstone(ctx context.Context, in TombstoneInput, ref store.Ob
 		if err := tx.LockObject(ctx, ref); err != nil {
 			return err
 		}
-		ids, err := tx.Unseen(ref, in.RunID, after, 2000)
+		deletions, err := tx.Unseen(ref, in.RunID, after, 2000)
 		if err != nil {
 			return err
 		}
-		deletions := make([]store.Deletion, len(ids))
-		for i, id := range ids {
-			deletions[i].ExternalID, last = id, id
+		if n = int64(len(deletions)); n > 0 {
+			last = deletions[n-1].ExternalID
 		}
-		n = int64(len(ids))
 		if err := tx.DeleteRecords(ctx, ref, deletions, now); err != nil {
 			return err
 		}

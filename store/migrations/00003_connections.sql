@@ -85,7 +85,7 @@ CREATE TABLE sync_seen (
   run_id uuid NOT NULL,
   object text COLLATE "C" NOT NULL,
   external_id text COLLATE "C" NOT NULL,
-  PRIMARY KEY (org_id, run_id, object, external_id)
+  PRIMARY KEY (org_id, external_id, object, run_id)
 );
 SELECT tenancy.protect('sync_seen');
 
