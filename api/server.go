@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -82,6 +84,8 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	for _, r := range append([]Resource{&authAPI{id}, &keysAPI{id}, &membersAPI{id}, &organizationAPI{id}, &governanceAPI{log, opts.Cursors}}, resources...) {
 		r.Register(group, plain)
 	}
+	document(group, operation("call-tool-server", http.MethodPost, "/mcp", "Tool calls in the Model Context Protocol; an API key only", "Tools", auth.PermRead))
+	document(group, operation("discover-tool-server", http.MethodGet, "/mcp", "What the tool server is and how to connect", "Tools", auth.PermRead))
 	engine.GET("/docs", s.docs)
 	engine.GET("/docs.js", s.docsScript)
 	engine.GET("/docs.css", s.docsStyle)
@@ -102,11 +106,21 @@ func humaConfig() huma.Config {
 	c.SchemasPath = ""
 	c.RejectUnknownQueryParameters = true
 	c.Info.Description = "Revenue operations for teams that sell to K-12 districts and higher-education institutions."
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"session": {Type: "apiKey", In: "cookie", Name: SessionCookie},
 		"key":     {Type: "http", Scheme: "bearer", Description: "API key from Settings > Integrations"},
 	}
 	return c
+}
+
+// schemaName puts the package before the name of a service's type, since several services have a Status or a Check.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if pkg, ok := strings.CutPrefix(t.PkgPath(), "revarch/services/"); ok {
+		return pkg + "." + name
+	}
+	return name
 }
 
 // operation describes an endpoint that needs a permission; perm "" makes it public.
