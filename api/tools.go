@@ -42,8 +42,8 @@ type listToolsOutput struct {
 }
 
 type callToolInput struct {
-	Name string          `path:"name" maxLength:"100"`
-	Body json.RawMessage `required:"false" doc:"The arguments, as the tool's input_schema says"`
+	Name string           `path:"name" maxLength:"100"`
+	Body *json.RawMessage `doc:"The arguments, as the tool's input_schema says; nothing at all when it needs none"`
 }
 
 type callToolOutput struct {
@@ -79,7 +79,11 @@ func (a *Tools) call(ctx context.Context, in *callToolInput) (*callToolOutput, e
 	if err := someone(ctx); err != nil {
 		return nil, err
 	}
-	answer, _, err := a.Toolbox.Call(ctx, in.Name, in.Body)
+	var args json.RawMessage
+	if in.Body != nil {
+		args = *in.Body
+	}
+	answer, _, err := a.Toolbox.Call(ctx, in.Name, args)
 	if err != nil {
 		return nil, problem(err)
 	}

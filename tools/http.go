@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,6 +36,10 @@ func (r *Registry) Handler(version string) http.Handler {
 		server.WithDisableLocalhostProtection(true))
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		switch {
+		case req.Method == http.MethodPost && req.ContentLength > MaxBody:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the request is over 10 MiB"}}`)
 		case req.Method == http.MethodPost:
 			req.Body = http.MaxBytesReader(w, req.Body, MaxBody)
 			streamable.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), selectionKey{}, selectionOf(req))))
@@ -94,7 +99,7 @@ func (r *Registry) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	var out any
 	var text string
 	var err error
-	switch args := req.GetRawArguments().(type) {
+	switch args := req.Params.Arguments.(type) {
 	case nil:
 		out, text, err = r.call(ctx, req.Params.Name, map[string]any{})
 	case map[string]any:
@@ -106,8 +111,7 @@ func (r *Registry) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	case errors.Is(err, ErrUnknown):
 		return nil, err
 	case err != nil:
-		f, err := json.Marshal(FailureOf(err))
-		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(f))}, IsError: true}, err
+		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(FailureOf(err).text())}, IsError: true}, nil
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}, StructuredContent: out}, nil
 }

@@ -222,6 +222,15 @@ type Failure struct {
 	Retryable bool   `json:"retryable"`
 }
 
+// text is the failure as JSON that is kind to read: no escapes where there is no HTML.
+func (f Failure) text() string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(f) // strings and a flag always encode
+	return strings.TrimSpace(b.String())
+}
+
 // FailureOf turns an error into what a model may see.
 func FailureOf(err error) Failure {
 	code := fault.CodeOf(err)

@@ -43,6 +43,7 @@ func TestEveryToolIsAsTheCatalogueSays(t *testing.T) {
 		require.NotNil(t, row, "%s is not in the catalogue", tool.Name)
 		require.Equal(t, row[1], string(tool.Category), tool.Name)
 		require.Equal(t, row[3] == "write", tool.Effect != Read, tool.Name)
+		require.Equal(t, effectOf(tool.Name, row[3]), tool.Effect, tool.Name)
 		require.LessOrEqual(t, len(tool.Description), 240, tool.Name)
 		require.NotEmpty(t, tool.Title, tool.Name)
 		for arg := range strings.SplitSeq(row[5], ", ") {
@@ -54,6 +55,36 @@ func TestEveryToolIsAsTheCatalogueSays(t *testing.T) {
 			require.Contains(t, string(tool.InputSchema), `"idempotency_key"`, tool.Name)
 		}
 	}
+}
+
+// effectOf says what design.md decides about writes; every other tool reads.
+func effectOf(name, kind string) Effect {
+	switch {
+	case kind != "write":
+		return Read
+	case name == "create_play" || name == "create_task":
+		return Add
+	case name == "set_renewal_disposition" || name == "opt_in_benchmarks" || name == "complete_play":
+		return Overwrite
+	}
+	return Set
+}
+
+// built are the tools that exist; the list grows with them, so that none is lost unseen.
+var built = []string{
+	"get_dashboard", "get_pipeline_summary", "search_accounts", "get_account_360", "get_account_health", "get_scoring_rules",
+	"create_task", "update_task", "get_governance_log", "get_data_readiness", "get_affected_records", "list_tasks", "list_connectors", "get_sync_log",
+}
+
+func TestTheToolsThatAreBuiltAreListedInOrder(t *testing.T) {
+	t.Parallel()
+	r, err := New(Deps{})
+	require.NoError(t, err)
+	var names []string
+	for _, tool := range r.tools {
+		names = append(names, tool.Name)
+	}
+	require.Equal(t, built, names)
 }
 
 // TestTokenBudget holds the list to its share of 25,000 tokens for 129 tools, at four characters a token.

@@ -97,9 +97,14 @@ var getGovernanceLog = define(Spec{
 		out.Entries = append(out.Entries, toGovernanceEntry(e))
 	}
 	if out.Entries, out.Truncated = fit(out.Entries); more || out.Truncated {
-		out.NextCursor, err = d.Cursors.Encode(p.OrgID, "get_governance_log", filters, rows[len(out.Entries)-1].Seq)
+		next, err := d.Cursors.Encode(p.OrgID, "get_governance_log", filters, rows[len(out.Entries)-1].Seq)
+		out.NextCursor = &next
+		return out, err
 	}
-	return out, err
+	if len(out.Entries) == 0 {
+		out.Note = "no entry matches; actor and tool are matched whole, so leave one out"
+	}
+	return out, nil
 })
 
 type governanceIn struct {
@@ -116,7 +121,8 @@ type governanceOut struct {
 	Entries    []governanceEntry `json:"entries"`
 	ChainOK    bool              `json:"chain_ok"`
 	Truncated  bool              `json:"truncated"`
-	NextCursor string            `json:"next_cursor,omitempty"`
+	NextCursor *string           `json:"next_cursor"`
+	Note       string            `json:"note,omitempty"`
 }
 
 // Summary says how many entries came and whether the chain checks.
