@@ -42,8 +42,11 @@ func (tx *Tx) DeleteRecords(ctx context.Context, ref ObjectRef, deletions []Dele
 
 // children lists, per record that can be merged, the columns that refer to it and the external id each was read from.
 var children = map[models.RecordType][]struct{ table, column, external string }{
-	models.RecordAccount: {{"contacts", "account_id", "account_external_id"}, {"opportunities", "account_id", "account_external_id"},
-		{"activities", "account_id", "account_external_id"}},
+	models.RecordAccount: {
+		{"contacts", "account_id", "account_external_id"},
+		{"opportunities", "account_id", "account_external_id"},
+		{"activities", "account_id", "account_external_id"},
+	},
 	models.RecordContact: {{"activities", "contact_id", "contact_external_id"}},
 }
 

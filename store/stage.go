@@ -81,8 +81,10 @@ func newTable(record models.RecordType, name string, links ...string) *table {
 	if record == models.RecordAccount {
 		t.columns = append(t.columns, Column{NormalizedName, "text"})
 	}
-	ddl := []string{`external_id text COLLATE "C"`, "record_id uuid", "raw_new boolean", "record_new boolean", "mapped boolean",
-		"payload jsonb", "content_hash bytea", "source_updated_at timestamptz", "account_id uuid", "contact_id uuid"}
+	ddl := []string{
+		`external_id text COLLATE "C"`, "record_id uuid", "raw_new boolean", "record_new boolean", "mapped boolean",
+		"payload jsonb", "content_hash bytea", "source_updated_at timestamptz", "account_id uuid", "contact_id uuid",
+	}
 	for _, c := range t.columns {
 		ddl = append(ddl, c.Name+" "+c.Type)
 	}

@@ -18,8 +18,10 @@ import (
 )
 
 func (s *Service) batch(org, run uuid.UUID, p models.Provider, m *Mapping, full bool) *batch {
-	return &batch{org: org, run: run, mapping: m, ref: m.ref(p), full: full, now: s.now(),
-		reader: reader{m: m, normalize: datasets.NormalizeName}}
+	return &batch{
+		org: org, run: run, mapping: m, ref: m.ref(p), full: full, now: s.now(),
+		reader: reader{m: m, normalize: datasets.NormalizeName},
+	}
 }
 
 // batch is a set of records on their way into the store. load reads them, store decides and writes; store may run again
@@ -210,8 +212,10 @@ func (b *batch) count(created bool) {
 
 func (b *batch) fail(it *item) {
 	b.counts.Failed++
-	b.failures = append(b.failures, models.RunFailure{RunID: b.run, Object: b.mapping.Object, ExternalID: it.id, Code: it.failed.code,
-		Message: it.failed.message, At: b.now})
+	b.failures = append(b.failures, models.RunFailure{
+		RunID: b.run, Object: b.mapping.Object, ExternalID: it.id, Code: it.failed.code,
+		Message: it.failed.message, At: b.now,
+	})
 }
 
 // resolveParents fills the ids of accounts and contacts that are there already.
@@ -254,8 +258,10 @@ func (b *batch) resolveParents(ctx context.Context, tx *store.Tx) error {
 func (b *batch) result() Result {
 	out := Result{Counts: b.counts}
 	for f, n := range b.bad {
-		out.Warnings = append(out.Warnings, models.RunWarning{Code: "bad_value", Count: n,
-			Message: fmt.Sprintf("Values of %s.%s that do not fit %s were left out.", b.mapping.Object, f.source, f.label)})
+		out.Warnings = append(out.Warnings, models.RunWarning{
+			Code: "bad_value", Count: n,
+			Message: fmt.Sprintf("Values of %s.%s that do not fit %s were left out.", b.mapping.Object, f.source, f.label),
+		})
 	}
 	slices.SortFunc(out.Warnings, func(x, y models.RunWarning) int { return strings.Compare(x.Message, y.Message) })
 	return out

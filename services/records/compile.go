@@ -41,8 +41,10 @@ func Compile(objects []connectors.ObjectSpec, object string, mapping []models.Fi
 	if i < 0 {
 		return nil, fault.New(fault.Invalid, "the provider has no object %s", object)
 	}
-	m := &Mapping{Object: object, Record: objects[i].Record, fields: map[string][]field{}, entries: map[string]string{},
-		parents: map[models.RecordType]string{}}
+	m := &Mapping{
+		Object: object, Record: objects[i].Record, fields: map[string][]field{}, entries: map[string]string{},
+		parents: map[models.RecordType]string{},
+	}
 	for _, o := range objects {
 		if _, ok := m.parents[o.Record]; !ok {
 			m.parents[o.Record] = o.Name
@@ -65,8 +67,10 @@ func Compile(objects []connectors.ObjectSpec, object string, mapping []models.Fi
 			return nil, fault.New(fault.Invalid, "%s.%s is mapped twice", object, e.TargetField)
 		}
 		m.entries[e.TargetField] = e.SourceField
-		f := field{source: e.SourceField, label: target.Label, column: m.column(target.Name),
-			required: e.Required || target.Required && !m.canDerive(target.Name), convert: convert}
+		f := field{
+			source: e.SourceField, label: target.Label, column: m.column(target.Name),
+			required: e.Required || target.Required && !m.canDerive(target.Name), convert: convert,
+		}
 		m.fields[e.SourceField] = append(m.fields[e.SourceField], f)
 		if f.required {
 			m.required = append(m.required, f.column)

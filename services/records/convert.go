@@ -245,8 +245,10 @@ func toBool(v gjson.Result) (any, bool) {
 }
 
 // layouts of instants, the most frequent first; one without an offset is taken as UTC.
-var layouts = []string{"2006-01-02T15:04:05.000-0700", time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05",
-	"2006-01-02 15:04:05", time.DateOnly}
+var layouts = []string{
+	"2006-01-02T15:04:05.000-0700", time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05",
+	"2006-01-02 15:04:05", time.DateOnly,
+}
 
 func instant(s string) (time.Time, bool) {
 	for _, layout := range layouts {

@@ -127,16 +127,21 @@ func TestValidateNamesEveryBadEntry(t *testing.T) {
 	for _, f := range fault.FieldsOf(err) {
 		fields = append(fields, f.Field)
 	}
-	require.Equal(t, []string{"mappings[1].object", "mappings[2].target_field", "mappings[3].target_field", "mappings[4].source_field",
-		"mappings[5].source_field", "mappings[6].transform", "mappings[7].transform", "mappings"}, fields)
+	require.Equal(t, []string{
+		"mappings[1].object", "mappings[2].target_field", "mappings[3].target_field", "mappings[4].source_field",
+		"mappings[5].source_field", "mappings[6].transform", "mappings[7].transform", "mappings",
+	}, fields)
 	require.NoError(t, Validate(objects, schema, []models.FieldMapping{{Object: "Account", SourceField: "Name", TargetField: "name"}}))
 }
 
 // Whatever bytes come, reading neither panics nor lets through what is no JSON object.
 func FuzzRead(f *testing.F) {
 	m, err := Compile([]connectors.ObjectSpec{{Name: "Account", Record: models.RecordAccount}}, "Account", []models.FieldMapping{
-		{Object: "Account", SourceField: "Name", TargetField: "name"}, {Object: "Account", SourceField: "ARR__c", TargetField: "arr_cents"},
-		{Object: "Account", SourceField: "Seats__c", TargetField: "seats"}, {Object: "Account", SourceField: "Renewal_Date__c", TargetField: "renewal_date"}})
+		{Object: "Account", SourceField: "Name", TargetField: "name"},
+		{Object: "Account", SourceField: "ARR__c", TargetField: "arr_cents"},
+		{Object: "Account", SourceField: "Seats__c", TargetField: "seats"},
+		{Object: "Account", SourceField: "Renewal_Date__c", TargetField: "renewal_date"},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -92,7 +92,8 @@ func TestRemapEqualsAFreshPull(t *testing.T) {
 	recs := []connectors.Record{
 		live("A1", 1, account("Maple", `,"ARR__c":1200.50,"Seats__c":40,"Alt_Seats__c":44,"Type":"Customer","BillingState":"TX"`)),
 		live("A2", 2, account("Oak", `,"Seats__c":7,"Alt_Name__c":"Oaks","Alt_Seats__c":"x"`)),
-		live("A3", 3, `{"Alt_Name__c":"Only here","ARR__c":3}`), live("A4", 4, account("Gone", `,"ARR__c":9`))}
+		live("A3", 3, `{"Alt_Name__c":"Only here","ARR__c":3}`), live("A4", 4, account("Gone", `,"ARR__c":9`)),
+	}
 	changed := entries("Account", "name", "Name", "seats", "Alt_Seats__c", "arr_cents", "ARR__c", "state", "BillingState")
 	m, err := records.Compile(objects, "Account", changed)
 	require.NoError(t, err)

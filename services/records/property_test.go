@@ -59,8 +59,10 @@ func TestTheLastVersionStands(t *testing.T) {
 					newest[id] = v
 				}
 			}
-			out, err := s.svc.StorePage(t.Context(), records.StorePageInput{OrgID: s.org, RunID: s.run, Provider: models.CRMA,
-				Mapping: compiled(t, "Account"), Page: connectors.Page{Object: "Account", Records: page, Next: "n"}})
+			out, err := s.svc.StorePage(t.Context(), records.StorePageInput{
+				OrgID: s.org, RunID: s.run, Provider: models.CRMA,
+				Mapping: compiled(t, "Account"), Page: connectors.Page{Object: "Account", Records: page, Next: "n"},
+			})
 			require.NoError(rt, err)
 			require.Equal(rt, int64(len(page)), out.Read)
 			require.Equal(rt, out.Read, out.Created+out.Updated+out.Unchanged+out.Deleted+out.Failed)

@@ -58,8 +58,10 @@ func (s *Service) StorePage(ctx context.Context, in StorePageInput) (Result, err
 		if err := b.store(ctx, tx); err != nil {
 			return err
 		}
-		step := store.CursorStep{Provider: in.Provider, Object: in.Mapping.Object, Cursor: string(in.Page.Next), Records: int64(len(in.Page.Records)),
-			Full: in.Full, Done: in.Page.Done, Now: b.now, SeenByRun: in.RunID}
+		step := store.CursorStep{
+			Provider: in.Provider, Object: in.Mapping.Object, Cursor: string(in.Page.Next), Records: int64(len(in.Page.Records)),
+			Full: in.Full, Done: in.Page.Done, Now: b.now, SeenByRun: in.RunID,
+		}
 		if in.Full {
 			step.Seen = b.seen()
 		}

@@ -21,8 +21,10 @@ func account(name string, more string) string { return fmt.Sprintf(`{"Name":%q%s
 func TestStorePage(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	first := []connectors.Record{live("A1", 1, account("Maple", `,"ARR__c":1200.50,"Seats__c":40,"BillingState":"Texas","Competitor__c":"Acme"`)),
-		live("A2", 2, account("Oak", `,"LastViewedDate":"2026-01-01"`))}
+	first := []connectors.Record{
+		live("A1", 1, account("Maple", `,"ARR__c":1200.50,"Seats__c":40,"BillingState":"Texas","Competitor__c":"Acme"`)),
+		live("A2", 2, account("Oak", `,"LastViewedDate":"2026-01-01"`)),
+	}
 
 	out := s.page("Account", first...)
 	require.Equal(t, records.Counts{Read: 2, Created: 2}, out.Counts)
@@ -62,8 +64,10 @@ func TestBadRecordsAreNotedAndSkipped(t *testing.T) {
 		live("", 1, account("No id", "")),
 		live("nul", 1, account("N\\u0000UL \\ud83d\\ude00 \\ud800", `,"k\u0000":"v\u0000","big":1e999999,"n":[{"deep":-1e-999999}]`)[0:])) // JSON escapes
 	require.Equal(t, records.Counts{Read: 9, Created: 2, Failed: 7}, out.Counts)
-	require.Equal(t, []string{"deep malformed_record", "huge record_too_large", "list malformed_record", "long bad_value", "none missing_required",
-		"record 8 of a page bad_id", "torn malformed_record"}, s.lines(`SELECT external_id, code FROM run_failures ORDER BY external_id COLLATE "C"`))
+	require.Equal(t, []string{
+		"deep malformed_record", "huge record_too_large", "list malformed_record", "long bad_value", "none missing_required",
+		"record 8 of a page bad_id", "torn malformed_record",
+	}, s.lines(`SELECT external_id, code FROM run_failures ORDER BY external_id COLLATE "C"`))
 	require.Len(t, out.Warnings, 2)
 	require.Equal(t, models.RunWarning{Code: "bad_value", Count: 1, Message: "Values of Account.CSAT_90d__c that do not fit CSAT, last 90 days were left out."}, out.Warnings[0])
 	require.Equal(t, []string{"many <nil>"}, s.lines("SELECT r.payload->>'Seats__c', a.seats FROM raw_records r JOIN accounts a USING (external_id) WHERE external_id = 'ok'"))
@@ -110,8 +114,10 @@ func TestFactsAreOneRowPerChange(t *testing.T) {
 		return s.lines(`SELECT feature, value, to_char(known_at, 'HH24:MI:SS.US'), to_char(valid_at, 'HH24:MI') FROM feature_facts ORDER BY known_at, feature COLLATE "C"`)
 	}
 	s.page("Account", live("A1", 1, account("Maple", `,"ARR__c":1200.50,"Seats__c":40,"Renewal_Date__c":"1970-01-11","Competitor__c":"Acme"`)))
-	first := []string{"arr 1200.5 12:00:00.000000 00:01", "competitor_seen 1 12:00:00.000000 00:01", "renewal_date 10 12:00:00.000000 00:01",
-		"seats 40 12:00:00.000000 00:01"}
+	first := []string{
+		"arr 1200.5 12:00:00.000000 00:01", "competitor_seen 1 12:00:00.000000 00:01", "renewal_date 10 12:00:00.000000 00:01",
+		"seats 40 12:00:00.000000 00:01",
+	}
 	require.Equal(t, first, facts())
 
 	*s.clock = s.clock.Add(time.Hour)
@@ -152,8 +158,10 @@ func TestDeletionsAndMerges(t *testing.T) {
 	s.page("Account", live("A1", 1, account("Winner", "")), live("A2", 1, account("Loser", `,"ARR__c":5`)), live("A3", 1, account("Other", `,"ARR__c":7`)))
 	s.page("Contact", live("C1", 1, `{"Name":"Ada","AccountId":"A2"}`))
 	delete := func(recs ...connectors.Record) records.Counts {
-		out, err := s.svc.StoreDeletions(t.Context(), records.StoreDeletionsInput{OrgID: s.org, RunID: s.run, Provider: models.CRMA,
-			Mapping: compiled(t, "Account"), Page: connectors.DeletionsPage{Records: recs, Done: true}, Since: minute(9)})
+		out, err := s.svc.StoreDeletions(t.Context(), records.StoreDeletionsInput{
+			OrgID: s.org, RunID: s.run, Provider: models.CRMA,
+			Mapping: compiled(t, "Account"), Page: connectors.DeletionsPage{Records: recs, Done: true}, Since: minute(9),
+		})
 		require.NoError(t, err)
 		return out.Counts
 	}

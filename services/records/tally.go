@@ -11,8 +11,10 @@ import (
 // Map returns the counts that are not zero by their names, as a run keeps them.
 func (c Counts) Map() map[string]int64 {
 	out := map[string]int64{}
-	for name, n := range map[string]int64{"read": c.Read, "created": c.Created, "updated": c.Updated, "unchanged": c.Unchanged,
-		"deleted": c.Deleted, "failed": c.Failed} {
+	for name, n := range map[string]int64{
+		"read": c.Read, "created": c.Created, "updated": c.Updated, "unchanged": c.Unchanged,
+		"deleted": c.Deleted, "failed": c.Failed,
+	} {
 		if n != 0 {
 			out[name] = n
 		}

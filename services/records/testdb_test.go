@@ -115,8 +115,11 @@ func (s *system) lines(sql string, args ...any) []string {
 }
 
 var objects = []connectors.ObjectSpec{
-	{Name: "Account", Record: models.RecordAccount}, {Name: "Contact", Record: models.RecordContact, After: []string{"Account"}},
-	{Name: "Opportunity", Record: models.RecordOpportunity}, {Name: "Task", Record: models.RecordActivity}, {Name: "User"},
+	{Name: "Account", Record: models.RecordAccount},
+	{Name: "Contact", Record: models.RecordContact, After: []string{"Account"}},
+	{Name: "Opportunity", Record: models.RecordOpportunity},
+	{Name: "Task", Record: models.RecordActivity},
+	{Name: "User"},
 }
 
 // entries pairs canonical with provider fields of an object, as target=source.
@@ -175,6 +178,8 @@ func (s *system) page(object string, recs ...connectors.Record) records.Result {
 
 func (s *system) input(object string, recs ...connectors.Record) records.StorePageInput {
 	s.tb.Helper()
-	return records.StorePageInput{OrgID: s.org, RunID: s.run, Provider: models.CRMA, Mapping: compiled(s.tb, object),
-		Page: connectors.Page{Object: object, Records: recs, Next: "next", Total: -1}}
+	return records.StorePageInput{
+		OrgID: s.org, RunID: s.run, Provider: models.CRMA, Mapping: compiled(s.tb, object),
+		Page: connectors.Page{Object: object, Records: recs, Next: "next", Total: -1},
+	}
 }
