@@ -131,22 +131,23 @@ func TestIdempotency(t *testing.T) {
 		require.EqualValues(t, 2, s.count())
 	})
 	t.Run("writes once when asked at the same time", func(t *testing.T) {
-		before := s.count()
-		var wg sync.WaitGroup
-		ids := make([]uuid.UUID, 8)
-		errs := make([]error, 8)
-		for i := range ids {
-			wg.Go(func() {
-				got, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Race", IdempotencyKey: "k2"})
-				ids[i], errs[i] = got.Task.TaskID, err
-			})
+		for round := range 20 { // the first rounds also open the connections, one after the other
+			before := s.count()
+			var wg sync.WaitGroup
+			ids, errs := make([]uuid.UUID, 8), make([]error, 8)
+			for i := range ids {
+				wg.Go(func() {
+					got, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Race", IdempotencyKey: fmt.Sprint("race ", round)})
+					ids[i], errs[i] = got.Task.TaskID, err
+				})
+			}
+			wg.Wait()
+			for i := range ids {
+				require.NoError(t, errs[i])
+				require.Equal(t, ids[0], ids[i])
+			}
+			require.Equal(t, before+1, s.count())
 		}
-		wg.Wait()
-		for i := range ids {
-			require.NoError(t, errs[i])
-			require.Equal(t, ids[0], ids[i])
-		}
-		require.Equal(t, before+1, s.count())
 	})
 	t.Run("leaves the key free when the write failed", func(t *testing.T) {
 		_, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Late", AccountID: ptr(models.NewID()), IdempotencyKey: "k3"})
