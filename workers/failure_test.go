@@ -87,7 +87,7 @@ func TestDeathAndCancellation(t *testing.T) {
 		s := setup(t, sandbox.Config{Accounts: 10})
 		s.connect()
 		run := s.sync(false) // no worker: it stays where it is
-		require.NoError(t, s.temporal.TerminateWorkflow(t.Context(), run.WorkflowID, "", "an operator's decision"))
+		require.NoError(t, s.temporal.TerminateWorkflow(t.Context(), s.prefix+run.WorkflowID, "", "an operator's decision"))
 		sum, err := s.later().Reconcile(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, runs.Reconciled{Looked: 1, Closed: 1}, sum)

@@ -80,18 +80,20 @@ func launchSync(run models.Run) (Launch, error) {
 
 // Starter starts and watches workflows through a Temporal client; it implements jobs.Starter.
 type Starter struct {
-	client    client.Client
-	namespace string
-	prefix    string // of task queues
-	launches  map[string]LaunchFunc
+	client   client.Client
+	prefix   string // of task queues and workflow ids
+	launches map[string]LaunchFunc
 }
 
 var _ jobs.Starter = (*Starter)(nil)
 
-// NewStarter returns a starter. queuePrefix is "" or ends in a dash, as that of the workers.
-func NewStarter(c client.Client, namespace, queuePrefix string) *Starter {
-	return &Starter{client: c, namespace: namespace, prefix: queuePrefix, launches: Launches()}
+// NewStarter returns a starter. prefix is put before task queues and workflow ids, so that several installations may
+// share a namespace: "" or ending in a dash, as that of the workers.
+func NewStarter(c client.Client, prefix string) *Starter {
+	return &Starter{client: c, prefix: prefix, launches: Launches()}
 }
+
+func (s *Starter) id(run models.Run) string { return s.prefix + run.WorkflowID }
 
 // Start starts the workflow of a run; one that carries out this run already is no error. The workflow of the run
 // before may be about to end under the same id: it is waited for shortly. Faults: Invalid, Unavailable.
@@ -105,7 +107,7 @@ func (s *Starter) Start(ctx context.Context, run models.Run) error {
 		return err
 	}
 	attributes := append([]temporal.SearchAttributeUpdate{OrgIDAttribute.ValueSet(run.OrgID.String())}, l.Attributes...)
-	options := client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.prefix + l.Queue,
+	options := client.StartWorkflowOptions{ID: s.id(run), TaskQueue: s.prefix + l.Queue,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		Memo:                     map[string]any{memoRun: run.ID.String()},
@@ -114,7 +116,7 @@ func (s *Starter) Start(ctx context.Context, run models.Run) error {
 		if _, err := s.client.ExecuteWorkflow(ctx, options, l.Workflow, l.Input); err != nil {
 			return unavailable(err)
 		}
-		d, err := s.describe(ctx, run.WorkflowID)
+		d, err := s.describe(ctx, s.id(run))
 		if err != nil {
 			return err
 		}
@@ -134,14 +136,14 @@ func (s *Starter) Start(ctx context.Context, run models.Run) error {
 
 // Cancel asks the run's workflow to stop. One that has ended, or that carries out another run, is left alone.
 func (s *Starter) Cancel(ctx context.Context, run models.Run) error {
-	d, err := s.describe(ctx, run.WorkflowID)
+	d, err := s.describe(ctx, s.id(run))
 	if err != nil {
 		return err
 	}
 	if d.run != run.ID || d.status != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return nil
 	}
-	err = s.client.CancelWorkflow(ctx, run.WorkflowID, "")
+	err = s.client.CancelWorkflow(ctx, s.id(run), "")
 	if _, missing := errors.AsType[*serviceerror.NotFound](err); missing {
 		return nil
 	}
@@ -150,7 +152,7 @@ func (s *Starter) Cancel(ctx context.Context, run models.Run) error {
 
 // State tells how the run's workflow stands: the newest one under its id, if it carries out this run.
 func (s *Starter) State(ctx context.Context, run models.Run) (jobs.State, string, string, error) {
-	d, err := s.describe(ctx, run.WorkflowID)
+	d, err := s.describe(ctx, s.id(run))
 	if err != nil {
 		return "", "", "", err
 	}
@@ -165,7 +167,7 @@ func (s *Starter) State(ctx context.Context, run models.Run) (jobs.State, string
 	case enums.WORKFLOW_EXECUTION_STATUS_CANCELED:
 		return jobs.Canceled, "", "", nil
 	}
-	_, code, message := Outcome(s.client.GetWorkflow(ctx, run.WorkflowID, d.execution).Get(ctx, nil))
+	_, code, message := Outcome(s.client.GetWorkflow(ctx, s.id(run), d.execution).Get(ctx, nil))
 	return jobs.Failed, code, message + kept(activities.FinishInput{}), nil
 }
 

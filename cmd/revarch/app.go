@@ -80,7 +80,7 @@ func newApp(ctx context.Context, cfg config.Config, databaseURL string, tel *tel
 	a := &app{cfg: cfg, store: st, temporal: tc, vault: v, hub: runs.NewHub(databaseURL), cursors: paging.New(secret)}
 	a.log = &governance.Service{Store: st, Clock: time.Now}
 	a.identity = &identity.Service{Store: st, Log: a.log, Clock: time.Now}
-	a.runs = runs.New(st, workflows.NewStarter(tc, cfg.TemporalNamespace, ""), a.hub, time.Now)
+	a.runs = runs.New(st, workflows.NewStarter(tc, ""), a.hub, time.Now)
 	a.records = &records.Service{Store: st, Clock: time.Now}
 	a.scoring = &scoring.Service{Store: st, Clock: time.Now}
 	providers, err := buildProviders(cfg)

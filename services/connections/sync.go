@@ -96,6 +96,7 @@ func (s *Service) Disconnect(ctx context.Context, p auth.Principal, provider mod
 		return s.toStatus(c, nil), nil
 	}
 	s.pause(ctx, p.OrgID, provider, "disconnected")
+	s.stopSync(ctx, p, provider)
 	var sealed models.ConnectionGrant
 	var had bool
 	err = s.store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
@@ -114,7 +115,6 @@ func (s *Service) Disconnect(ctx context.Context, p auth.Principal, provider mod
 	if err != nil {
 		return Status{}, fmt.Errorf("disconnect: %w", err)
 	}
-	s.stopSync(ctx, p, provider)
 	if had {
 		s.revoke(ctx, sealed, provider)
 	}
@@ -152,7 +152,7 @@ func (s *Service) EnsureSchedules(ctx context.Context) error {
 	return nil
 }
 
-// stopSync cancels the sync in progress; without a grant it would end by itself soon.
+// stopSync cancels the sync in progress; without a grant it ends by itself soon after.
 func (s *Service) stopSync(ctx context.Context, p auth.Principal, provider models.Provider) {
 	run, live, err := s.runs.Live(ctx, p.OrgID, models.KindConnectorSync, string(provider))
 	if err == nil && live {

@@ -59,6 +59,9 @@ func (s *Service) reconcile(ctx context.Context, run models.Run, sum *Reconciled
 	var end End
 	switch state {
 	case jobs.Running:
+		if run.CancelRequestedAt != nil { // the request may have come before the workflow, or while the engine was down
+			return s.starter.Cancel(ctx, run)
+		}
 		return nil
 	case jobs.NotStarted:
 		if run.Status == models.RunQueued && run.CancelRequestedAt == nil {

@@ -189,6 +189,21 @@ func TestRuns(t *testing.T) {
 		}
 	})
 
+	t.Run("a cancellation that the engine did not hear is repeated", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		run := s.start("k")
+		s.engine.down = errors.New("connection refused")
+		_, err := s.Cancel(t.Context(), s.who, run.ID)
+		require.Error(t, err)
+		s.engine.down, s.engine.state = nil, jobs.Running
+		*s.now = s.now.Add(time.Minute)
+		_, err = s.Reconcile(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []uuid.UUID{run.ID, run.ID}, s.engine.cancelled)
+		require.Equal(t, models.RunQueued, s.get(run.ID).Status, "its workflow closes it")
+	})
+
 	t.Run("a run ends once and then nothing changes it", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
