@@ -64,6 +64,7 @@ var TargetFields = []TargetField{
 	{RecordAccount, "enrollment", "Enrollment", KindInteger, false, "Students or FTE"},
 	{RecordAccount, "owner_external_id", "Owner", KindLink, false, "Owning user in the CRM"},
 	{RecordAccount, "parent_external_id", "Parent account", KindLink, false, "Parent account in the CRM"},
+	{RecordAccount, "source_created_at", "Created", KindInstant, false, "When the account was created at the source"},
 	{RecordAccount, "arr_cents", "ARR", KindMoney, false, "Annual recurring revenue of the whole account; ignored while product lines exist"},
 	{RecordAccount, "renewal_date", "Renewal date", KindDate, false, "Next renewal date"},
 	{RecordAccount, "seats", "Licensed seats", KindInteger, false, "Seats bought"},

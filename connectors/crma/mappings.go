@@ -14,7 +14,7 @@ var sources = map[string]map[string][]string{
 		"name": {"Name"}, "domain": {"Website"}, "city": {"BillingCity"}, "state": {"BillingState", "BillingStateCode"},
 		"status": {"Type"}, "segment": {"Segment__c"}, "territory": {"Territory__c"}, "buyer_type": {"Buyer_Type__c"},
 		"nces_id": {"NCES_ID__c"}, "unitid": {"UNITID__c"}, "enrollment": {"Enrollment__c"},
-		"owner_external_id": {"OwnerId"}, "parent_external_id": {"ParentId"},
+		"owner_external_id": {"OwnerId"}, "parent_external_id": {"ParentId"}, "source_created_at": {"CreatedDate"},
 		"arr_cents": {"ARR__c"}, "renewal_date": {"Renewal_Date__c"}, "seats": {"Seats__c"},
 		"active_28d": {"Active_Users_28d__c"}, "active_prior_28d": {"Active_Users_Prior_28d__c"},
 		"products_owned": {"Products_Owned__c"}, "products_live": {"Products_Live__c"},
