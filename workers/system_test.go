@@ -24,9 +24,13 @@ import (
 	"revarch/sandbox/control"
 	"revarch/sandbox/salesforce"
 	"revarch/services/connections"
+	"revarch/services/datasets"
+	"revarch/services/governance"
+	"revarch/services/matching"
 	"revarch/services/records"
 	"revarch/services/runs"
 	"revarch/services/scoring"
+	"revarch/services/uploads"
 	"revarch/services/vault"
 	"revarch/store"
 	"revarch/testkit"
@@ -58,6 +62,8 @@ type process struct {
 	activities  workers.Activities
 	schedules   *workers.Schedules
 	starter     *workflows.Starter
+	datasets    *datasets.Service
+	matching    *matching.Service
 }
 
 func setup(tb testing.TB, cfg sandbox.Config) *system {
@@ -103,7 +109,7 @@ func build(st *store.Store, c client.Client, prefix, keyset, sandboxURL string) 
 	if err != nil {
 		return p, err
 	}
-	p.starter, p.schedules = workflows.NewStarter(c, "default", prefix), workers.NewSchedules(c, prefix)
+	p.starter, p.schedules = workflows.NewStarter(c, prefix), workers.NewSchedules(c, prefix)
 	p.runs = runs.New(st, p.starter, nil, nil)
 	p.connections, err = connections.New(connections.Config{Store: st, Vault: v, Runs: p.runs, Schedules: p.schedules,
 		Providers: map[models.Provider]connectors.Provider{models.CRMA: provider}})
@@ -115,6 +121,10 @@ func build(st *store.Store, c client.Client, prefix, keyset, sandboxURL string) 
 		Connections: &activities.Connections{Connections: p.connections},
 		Compute:     &activities.Compute{Runs: p.runs, Scorer: &scoring.Service{Store: st, Clock: time.Now}},
 	}
+	match := &matching.Service{Store: st, Runs: p.runs, Log: &governance.Service{Store: st, Clock: time.Now}}
+	p.datasets = &datasets.Service{Store: st, Uploads: &uploads.Service{Store: st}, Runs: p.runs, Log: match.Log}
+	p.matching, p.activities.Compute.Matcher = match, match
+	p.activities.Ingest = &activities.Ingest{Datasets: p.datasets, Matching: match, Runs: p.runs}
 	return p, err
 }
 
