@@ -14,7 +14,7 @@ GOLANGCI_VERSION     := v2.15.0
 WORKFLOWCHECK_VERSION := v0.6.0
 
 # What the binary and the web app are made from, so that nothing is built again that is current.
-GO_SOURCES  := go.mod go.sum $(shell find . \( -path ./.git -o -path ./bin -o -path ./web -o -path ./e2e -o -path ./docs -o -name testdata \) -prune -o \
+GO_SOURCES  := go.mod go.sum $(shell find . \( -path ./.git -o -path ./bin -o -path ./web -o -path ./e2e -o -path ./docs -o -path ./deploy -o -name testdata \) -prune -o \
 	-type f ! -name '*_test.go' \( -name '*.go' -o -name '*.sql' -o -name '*.csv' -o -name '*.json' -o -name '*.js' -o -name '*.css' -o -name '*.html' \) -print) \
 	$(wildcard web/*.go)
 WEB_SOURCES := $(wildcard web/*.json web/*.ts web/index.html) $(shell find web/src web/public -type f ! -name '*.test.ts' ! -name '*.test.tsx')
@@ -67,6 +67,12 @@ check-format: bin/golangci-lint
 
 check-lint: bin/golangci-lint
 	bin/golangci-lint run
+
+# What the linters can mend themselves.
+.PHONY: fix
+fix: bin/golangci-lint
+	bin/golangci-lint fmt
+	bin/golangci-lint run --fix
 
 check-vet:
 	go vet ./...

@@ -89,7 +89,7 @@ func (d dataDir) lock() (*os.File, error) {
 			return f, nil
 		}
 	}
-	holder, _ := os.ReadFile(f.Name()) //nolint:errcheck // only makes the message better
+	holder, _ := os.ReadFile(f.Name())
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fault.New(fault.Conflict, "the data folder %s is in use by process %s: stop that one first, or choose another folder with --data",

@@ -15,7 +15,11 @@ func TestInspect(t *testing.T) {
 
 	t.Run("a folder that does not exist is reported and not made", func(t *testing.T) {
 		t.Parallel()
-		dir := filepath.Join(t.TempDir(), "none")
+		parent := t.TempDir()
+		for _, folder := range []string{parent, filepath.Dir(parent)} {
+			require.NoError(t, os.Chmod(folder, 0o755)) // the server runs as another user when we are root
+		}
+		dir := filepath.Join(parent, "none")
 		at, err := devstack.Inspect(dir)
 		require.NoError(t, err)
 		require.Equal(t, devstack.Installation{Data: dir}, at)

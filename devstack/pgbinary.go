@@ -55,7 +55,7 @@ func systemBinaries(ctx context.Context, a account, log *slog.Logger) []pgBinari
 			dirs = append(dirs, filepath.Dir(real))
 		}
 	}
-	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin") //nolint:errcheck // the pattern is a constant
+	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(debian, func(x, y string) int { return debianMajor(y) - debianMajor(x) })
 	var found []pgBinaries
 	for _, dir := range append(dirs, debian...) {

@@ -52,8 +52,10 @@ func restoreCommand() *cobra.Command {
 				if noKeyset {
 					p.keyset = ""
 				}
-				m, err := backup.Restore(ctx, args[0], backup.Target{OwnerURL: p.owner, AdminURL: p.admin, Passwords: p.passwords,
-					Keyset: p.keyset, BinDirs: p.binDirs, Force: force})
+				m, err := backup.Restore(ctx, args[0], backup.Target{
+					OwnerURL: p.owner, AdminURL: p.admin, Passwords: p.passwords,
+					Keyset: p.keyset, BinDirs: p.binDirs, Force: force,
+				})
 				if err != nil {
 					return err
 				}

@@ -113,7 +113,7 @@ func (d *doctor) programs(ctx context.Context) {
 
 // fetched are the folders of PostgreSQL binaries that were fetched into the data folder.
 func (d *doctor) fetched() []string {
-	dirs, _ := filepath.Glob(filepath.Join(d.at.Data, "pg-dist", "*", "native", "bin")) //nolint:errcheck // the pattern is fixed
+	dirs, _ := filepath.Glob(filepath.Join(d.at.Data, "pg-dist", "*", "native", "bin"))
 	return dirs
 }
 

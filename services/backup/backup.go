@@ -36,7 +36,7 @@ func Write(ctx context.Context, path string, src Source) (m Manifest, err error)
 	if err != nil {
 		return m, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // G304: the operator's own path
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return m, fault.New(fault.Conflict, "%s exists already: name another file", path)
 	}

@@ -31,14 +31,14 @@ func Tools(ctx context.Context, name string, dirs ...string) []Tool {
 	for _, dir := range dirs {
 		paths = append(paths, filepath.Join(dir, name))
 	}
-	debian, _ := filepath.Glob(filepath.Join("/usr/lib/postgresql/*/bin", name)) //nolint:errcheck // the pattern is a constant
+	debian, _ := filepath.Glob(filepath.Join("/usr/lib/postgresql/*/bin", name))
 	paths = append(paths, debian...)
 	if path, err := exec.LookPath(name); err == nil {
 		paths = append(paths, path)
 	}
 	var found []Tool
 	for _, path := range paths {
-		out, err := exec.CommandContext(ctx, path, "--version").Output() //nolint:gosec // G204: the tool that was looked for
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
 		if err != nil {
 			continue
 		}
