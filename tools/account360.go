@@ -165,7 +165,11 @@ func toAccount360(d accounts.Detail, sections []string) account360Out {
 			out.TruncatedSections = append(out.TruncatedSections, l.name)
 		}
 	}
-	if out.Truncated = len(out.TruncatedSections) > 0; out.Truncated {
+	switch out.Truncated = len(out.TruncatedSections) > 0; {
+	case !out.Truncated:
+	case len(lists) == 1:
+		out.Next = "this is as much as an answer holds; the web app shows the rest"
+	default:
 		out.Next = "ask again with sections: [\"" + out.TruncatedSections[0] + "\"] to see more of it"
 	}
 	return out

@@ -160,6 +160,7 @@ func TestSectionsAndTheSizeOfAnswers(t *testing.T) {
 		require.Contains(t, got.Data["next"], "contacts")
 		more := call(t, c, "get_account_360", map[string]any{"account_id": org.account, "sections": []string{"contacts"}})
 		require.Greater(t, len(more.Data["contacts"].([]any)), len(got.Data["contacts"].([]any)))
+		require.Contains(t, more.Data["next"], "web app", "asking again would show no more")
 	})
 	t.Run("pages that do not fit go on exactly after the last row", func(t *testing.T) {
 		seen, cursor := map[any]bool{}, any(nil)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"revarch/auth"
 	"revarch/fault"
@@ -150,6 +151,44 @@ func post(t *testing.T, h http.Handler, p auth.Principal, query, body string, he
 	return out
 }
 
+// listed are the names that tools/list gives a principal.
+func listed(t *testing.T, h http.Handler, p auth.Principal, query string) (names []string) {
+	t.Helper()
+	got := post(t, h, p, query, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+	for _, x := range got["result"].(map[string]any)["tools"].([]any) {
+		names = append(names, x.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+// TestShare checks what an answer's lists are cut to: never more than the room there is, and nothing when all fits.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		room := rapid.IntRange(0, 500).Draw(t, "room")
+		var lists []*list
+		kept, total := map[int]int{}, 0
+		for i := range rapid.IntRange(1, 5).Draw(t, "lists") {
+			l := &list{sizes: rapid.SliceOfN(rapid.IntRange(1, 60), 0, 8).Draw(t, "sizes"), keep: func(n int) { kept[i] = n }}
+			for _, n := range l.sizes {
+				l.total += n
+			}
+			total += l.total
+			lists = append(lists, l)
+		}
+		share(lists, room)
+		used := 0
+		for i, l := range lists {
+			for _, n := range l.sizes[:kept[i]] {
+				used += n
+			}
+			require.Equal(t, kept[i] < len(l.sizes), l.more)
+			require.False(t, total <= room && l.more, "all would have fitted")
+		}
+		require.LessOrEqual(t, used, room)
+	})
+}
+
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	r, err := New(Deps{})
@@ -171,6 +210,22 @@ func TestProtocol(t *testing.T) {
 				require.Contains(t, ann, hint)
 			}
 		}
+	})
+	t.Run("a connection may be narrowed, and a key never sees what it may not use", func(t *testing.T) {
+		t.Parallel()
+		all := auth.Principal{OrgID: models.NewID(), Kind: "key", Scopes: auth.Scopes}
+		for query, want := range map[string][]string{
+			"?categories=write":                       {"create_task", "update_task", "get_governance_log"},
+			"?categories=write,tasks&read_only=true":  {"get_governance_log", "list_tasks"},
+			"?categories=data_readiness, nonexistent": {"get_data_readiness", "get_affected_records"},
+		} {
+			require.Equal(t, want, listed(t, h, all, strings.ReplaceAll(query, " ", "%20")), query)
+		}
+		require.NotContains(t, listed(t, h, p, ""), "create_task")
+		got := post(t, h, p, "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_dashboard"}}`)
+		text := got["result"].(map[string]any)["content"].([]any)[0].(map[string]any)["text"].(string)
+		require.Contains(t, text, `"code":"internal"`, "a service that is not there panics")
+		require.NotContains(t, text, "nil pointer", "what went wrong is for the log")
 	})
 	t.Run("a stateless client discovers and lists", func(t *testing.T) {
 		t.Parallel()

@@ -17,9 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "write the snapshots of tools/list anew")
 
-// TestToolsListIsAsCommitted compares what a client gets from tools/list with one file per tool, so that a change of a
+// TestSnapshotOfToolsList compares what a client gets from tools/list with one file per tool, so that a change of a
 // name, a schema or a hint is seen in review. A tool without a file fails, and so does a file without a tool.
-func TestToolsListIsAsCommitted(t *testing.T) {
+func TestSnapshotOfToolsList(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	_, secret := s.key(s.db.NewOrg(t, "Alpha"), auth.Scopes...)

@@ -68,7 +68,7 @@ func setup(tb testing.TB) *system {
 		Tasks:     &tasks.Service{Store: st, Log: log, Clock: time.Now, Cursors: cursors}}
 	s.registry, err = tools.New(s.deps)
 	require.NoError(tb, err)
-	s.api, err = api.New(s.id, log, api.Options{MCP: s.registry.Handler("test"), Cursors: cursors, RatePerSecond: 1e6, RateBurst: 1e6}, &api.Tools{Toolbox: s.registry})
+	s.api, err = api.New(s.id, log, api.Options{MCP: s.registry.Handler("test"), Cursors: cursors, RatePerSecond: 1e6, RateBurst: 1e6}, &api.Tools{Toolbox: s.registry}, plain{s.deps.Accounts})
 	require.NoError(tb, err)
 	srv := httptest.NewServer(s.api.Handler())
 	tb.Cleanup(srv.Close)
