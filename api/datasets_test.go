@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"revarch/api"
@@ -31,6 +32,7 @@ type datasetsAPI struct {
 	db                testkit.DB
 	url               string
 	operator, tenants string
+	platform          uuid.UUID
 }
 
 func newDatasetsAPI(t *testing.T) *datasetsAPI {
@@ -47,10 +49,10 @@ func newDatasetsAPI(t *testing.T) *datasetsAPI {
 	web := httptest.NewServer(server.Handler())
 	t.Cleanup(web.Close)
 	s.url = web.URL
-	platform := models.NewID()
-	s.db.Exec(t, "INSERT INTO orgs (id, name, is_system) VALUES ($1, 'Platform', true)", platform)
+	s.platform = models.NewID()
+	s.db.Exec(t, "INSERT INTO orgs (id, name, is_system) VALUES ($1, 'Platform', true)", s.platform)
 	tenant := s.db.NewOrg(t, "Tenant")
-	s.operator, s.tenants = s.key(t, platform.String()), s.key(t, tenant.String())
+	s.operator, s.tenants = s.key(t, s.platform.String()), s.key(t, tenant.String())
 	return s
 }
 

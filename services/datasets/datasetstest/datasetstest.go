@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"revarch/auth"
 	files "revarch/datasets"
+	"revarch/fault"
 	"revarch/models"
 	"revarch/services/datasets"
 	"revarch/services/governance"
@@ -71,31 +73,37 @@ func MeasureLoad(ctx context.Context, worker *store.Store, ownerURL string, syst
 		return m, err
 	}
 	m.Upload = time.Since(began)
-	m.Load, err = load(ctx, svc, system, run)
+	m.Load, err = Carry(ctx, svc, run)
 	return m, err
 }
 
-func load(ctx context.Context, svc *datasets.Service, system uuid.UUID, run models.Run) (time.Duration, error) {
+// Carry carries out the run of an ingestion as its workflow does, and returns how long it took to be published.
+func Carry(ctx context.Context, svc *datasets.Service, run models.Run) (time.Duration, error) {
 	var in datasets.RunInput
 	if err := json.Unmarshal(run.Input, &in); err != nil {
 		return 0, err
 	}
 	began := time.Now()
-	reg, err := svc.Register(ctx, system, run.ID, in)
+	loaded, err := steps(ctx, svc, run, in)
+	took, end := time.Since(began), runs.End{Status: models.RunSucceeded}
 	if err != nil {
-		return 0, err
+		end = runs.End{Status: models.RunFailed, Code: string(fault.CodeOf(err)), Message: fault.Public(err)}
 	}
-	if _, err := svc.Load(ctx, system, run.ID, reg.ReleaseID, in, func(int64) {}); err != nil {
-		return 0, err
+	counts := map[string]int64{"read": loaded.Rows + loaded.Bad, "loaded": loaded.Rows, "failed": loaded.Bad}
+	return took, errors.Join(err, svc.Close(ctx, run.OrgID, run.ID, in, end.Message),
+		svc.Runs.Progress(ctx, run.OrgID, run.ID, runs.Progress{Counts: counts}), svc.Runs.Finish(ctx, run.OrgID, run.ID, end))
+}
+
+func steps(ctx context.Context, svc *datasets.Service, run models.Run, in datasets.RunInput) (loaded datasets.Loaded, err error) {
+	reg, err := svc.Register(ctx, run.OrgID, run.ID, in)
+	if err != nil || reg.AlreadyLoaded {
+		return loaded, err
 	}
-	if _, err := svc.Publish(ctx, system, reg.ReleaseID); err != nil {
-		return 0, err
+	if loaded, err = svc.Load(ctx, run.OrgID, run.ID, reg.ReleaseID, in, func(int64) {}); err != nil {
+		return loaded, err
 	}
-	took := time.Since(began)
-	if err := svc.Close(ctx, system, run.ID, in, ""); err != nil {
-		return 0, err
-	}
-	return took, svc.Runs.Finish(ctx, system, run.ID, runs.End{Status: models.RunSucceeded})
+	_, err = svc.Publish(ctx, run.OrgID, reg.ReleaseID)
+	return loaded, err
 }
 
 // measureCopy copies the parsed rows in one COPY and removes them again.
