@@ -45,10 +45,18 @@ type app struct {
 	records     *records.Service
 	scoring     *scoring.Service
 	cursors     paging.Codec
+	clock       func() time.Time
+	queues      string // put before the names of task queues and the ids of schedules
 }
 
 // newApp connects and wires. The database URL decides the role.
 func newApp(ctx context.Context, cfg config.Config, databaseURL string, tel *telemetry) (*app, error) {
+	return (&app{cfg: cfg, clock: time.Now}).wire(ctx, databaseURL, tel)
+}
+
+// wire fills in the services of an app that knows its configuration, its clock and its task queues.
+func (a *app) wire(ctx context.Context, databaseURL string, tel *telemetry) (*app, error) {
+	cfg := a.cfg
 	st, err := store.Open(ctx, databaseURL, store.Options{})
 	if err != nil {
 		return nil, err
@@ -77,18 +85,18 @@ func newApp(ctx context.Context, cfg config.Config, databaseURL string, tel *tel
 	if err != nil {
 		return nil, err
 	}
-	a := &app{cfg: cfg, store: st, temporal: tc, vault: v, hub: runs.NewHub(databaseURL), cursors: paging.New(secret)}
-	a.log = &governance.Service{Store: st, Clock: time.Now}
-	a.identity = &identity.Service{Store: st, Log: a.log, Clock: time.Now}
-	a.runs = runs.New(st, workflows.NewStarter(tc, ""), a.hub, time.Now)
-	a.records = &records.Service{Store: st, Clock: time.Now}
-	a.scoring = &scoring.Service{Store: st, Clock: time.Now}
+	a.store, a.temporal, a.vault, a.hub, a.cursors = st, tc, v, runs.NewHub(databaseURL), paging.New(secret)
+	a.log = &governance.Service{Store: st, Clock: a.clock}
+	a.identity = &identity.Service{Store: st, Log: a.log, Clock: a.clock}
+	a.runs = runs.New(st, workflows.NewStarter(tc, a.queues), a.hub, a.clock)
+	a.records = &records.Service{Store: st, Clock: a.clock}
+	a.scoring = &scoring.Service{Store: st, Clock: a.clock}
 	providers, err := buildProviders(cfg)
 	if err != nil {
 		return nil, err
 	}
 	a.connections, err = connections.New(connections.Config{Store: st, Providers: providers, Vault: v, Runs: a.runs,
-		Schedules: workers.NewSchedules(tc, ""), Audit: a.audit, Clock: time.Now})
+		Schedules: workers.NewSchedules(tc, a.queues), Audit: a.audit, Clock: a.clock})
 	return a, err
 }
 

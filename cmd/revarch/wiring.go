@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"revarch/activities"
 	"revarch/api"
@@ -20,41 +19,41 @@ import (
 // The services below are only collections of what they work on, so they are made where they are needed.
 
 func (a *app) readiness() *readiness.Service {
-	return &readiness.Service{Store: a.store, Clock: time.Now, Cursors: a.cursors}
+	return &readiness.Service{Store: a.store, Clock: a.clock, Cursors: a.cursors}
 }
 
 func (a *app) dashboard() *dashboard.Service {
-	return &dashboard.Service{Store: a.store, Readiness: a.readiness(), Clock: time.Now}
+	return &dashboard.Service{Store: a.store, Readiness: a.readiness(), Clock: a.clock}
 }
 
 func (a *app) matching() *matching.Service {
-	return &matching.Service{Store: a.store, Runs: a.runs, Log: a.log, Clock: time.Now}
+	return &matching.Service{Store: a.store, Runs: a.runs, Log: a.log, Clock: a.clock}
 }
 
 func (a *app) accounts() *accounts.Service {
-	return &accounts.Service{Store: a.store, Scores: a.scoring, Clock: time.Now, Cursors: a.cursors}
+	return &accounts.Service{Store: a.store, Scores: a.scoring, Clock: a.clock, Cursors: a.cursors}
 }
 
 func (a *app) tasks() *tasks.Service {
-	return &tasks.Service{Store: a.store, Log: a.log, Clock: time.Now, Cursors: a.cursors}
+	return &tasks.Service{Store: a.store, Log: a.log, Clock: a.clock, Cursors: a.cursors}
 }
 
 func (a *app) datasets() *datasets.Service {
-	return &datasets.Service{Store: a.store, Uploads: &uploads.Service{Store: a.store, Clock: time.Now}, Runs: a.runs, Log: a.log, Clock: time.Now}
+	return &datasets.Service{Store: a.store, Uploads: &uploads.Service{Store: a.store, Clock: a.clock}, Runs: a.runs, Log: a.log, Clock: a.clock}
 }
 
 // work runs the workers of every queue until ctx ends.
 func (a *app) work(ctx context.Context) error {
 	queues := workers.Queues(workers.Activities{
-		Sync:        &activities.Sync{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: time.Now},
-		Remap:       &activities.Remap{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: time.Now},
+		Sync:        &activities.Sync{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
+		Remap:       &activities.Remap{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
 		Runs:        &activities.Runs{Runs: a.runs, Connections: a.connections},
 		Connections: &activities.Connections{Connections: a.connections},
 		Compute: &activities.Compute{Runs: a.runs, Matcher: a.matching(),
 			Scorer: readiness.Scorer{Scoring: a.scoring, Readiness: a.readiness()}},
-		Ingest: &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: time.Now},
+		Ingest: &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: a.clock},
 	})
-	return workers.Run(ctx, a.temporal, workers.NewSchedules(a.temporal, ""), "", queues)
+	return workers.Run(ctx, a.temporal, workers.NewSchedules(a.temporal, a.queues), a.queues, queues)
 }
 
 // resources lists what the API serves beside sign-in and settings.
