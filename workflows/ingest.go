@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -126,8 +125,8 @@ func (g *ingester) match(ctx workflow.Context) error {
 func (g *ingester) phase(ctx workflow.Context, name string) {
 	g.state.Phase = name
 	var b strings.Builder
-	fmt.Fprintf(&b, "Ingestion of **%s** %s, phase **%s**\n\n", g.in.File.Dataset, g.in.File.Vintage, name)
-	fmt.Fprintf(&b, "- rows: %d\n- rows that could not be used: %d\n- organizations matched: %d\n", g.state.Rows, g.state.Bad, g.state.Orgs)
+	say(&b, "Ingestion of **%s** %s, phase **%s**\n\n", g.in.File.Dataset, g.in.File.Vintage, name)
+	say(&b, "- rows: %d\n- rows that could not be used: %d\n- organizations matched: %d\n", g.state.Rows, g.state.Bad, g.state.Orgs)
 	if g.state.AlreadyLoaded {
 		b.WriteString("\nThese very bytes were loaded before; nothing was changed.\n")
 	}

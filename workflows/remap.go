@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -94,7 +93,7 @@ func remap(ctx workflow.Context, in RemapRecordsInput, ref activities.SyncRef, s
 
 func remapDetails(ctx workflow.Context, p models.Provider, s RemapProgress) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Remap of **%s**, mapping version %d, %d batches, %d objects to go\n\n", p, s.Version, s.Batches, len(s.Objects))
+	say(&b, "Remap of **%s**, mapping version %d, %d batches, %d objects to go\n\n", p, s.Version, s.Batches, len(s.Objects))
 	countLines(&b, s.Counts)
 	workflow.SetCurrentDetails(ctx, b.String())
 }

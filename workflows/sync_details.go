@@ -41,14 +41,14 @@ func (s *syncer) wait(ctx workflow.Context, until time.Time, reason string) erro
 // details shows operators how far the sync is: numbers and codes only, never text of a provider.
 func (s *syncer) details(ctx workflow.Context) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Sync of **%s**, phase **%s**, %d batches\n\n", s.in.Provider, s.state.Phase, s.state.Batches)
+	say(&b, "Sync of **%s**, phase **%s**, %d batches\n\n", s.in.Provider, s.state.Phase, s.state.Batches)
 	if !s.state.WaitUntil.IsZero() {
-		fmt.Fprintf(&b, "Waiting until %s (%s)\n\n", s.state.WaitUntil.UTC().Format(time.RFC3339), s.state.WaitFor)
+		say(&b, "Waiting until %s (%s)\n\n", s.state.WaitUntil.UTC().Format(time.RFC3339), s.state.WaitFor)
 	}
 	if len(s.state.Objects) > 0 {
 		b.WriteString("| object | stage | pages | read |\n|---|---|---|---|\n")
 		for _, o := range s.state.Objects {
-			fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", o.Name, o.Stage, o.Pages, o.Read)
+			say(&b, "| %s | %s | %d | %d |\n", o.Name, o.Stage, o.Pages, o.Read)
 		}
 		b.WriteString("\n")
 	}
@@ -58,6 +58,12 @@ func (s *syncer) details(ctx workflow.Context) {
 
 func countLines(b *strings.Builder, counts map[string]int64) {
 	for _, k := range workflow.DeterministicKeys(counts) {
-		fmt.Fprintf(b, "- %s: %d\n", k, counts[k])
+		say(b, "- %s: %d\n", k, counts[k])
 	}
+}
+
+// say adds formatted text; fmt.Fprintf counts as nondeterministic, since its writer might be anything.
+func say(b *strings.Builder, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	b.WriteString(text)
 }
