@@ -1,7 +1,7 @@
 // Command bench measures what design promises as ratios: each row of BENCHMARKS.md is one piece of work against a floor,
 // both in the same run on the same machine. It starts everything it needs and stops it again.
 //
-//	go run ./bench [-only sync,tool,load] [-accounts 100000] [-write]
+//	go run ./bench [-only sync,tool,load] [-accounts 100000] [-write=false]
 package main
 
 import (
@@ -35,7 +35,7 @@ func (r row) holds() bool {
 func main() {
 	only := flag.String("only", "sync,load,tool", "which measurements, by commas")
 	accounts := flag.Int("accounts", 100_000, "accounts of the sync; contacts are three times as many")
-	write := flag.Bool("write", false, "write BENCHMARKS.md")
+	write := flag.Bool("write", true, "write BENCHMARKS.md")
 	binary := flag.String("revarch", "bin/revarch", "the built binary")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
