@@ -85,18 +85,18 @@ type EduInstitution struct {
 	County               string
 	CountyFIPS           string `gorm:"column:county_fips"`
 	Website, SystemName  string
-	Sector               *int32
-	ICLevel              *int32 `gorm:"column:ic_level"`
-	Control              *int32
-	Carnegie             *int32
+	Sector               *int
+	ICLevel              *int `gorm:"column:ic_level"`
+	Control              *int
+	Carnegie             *int
 	CarnegieEdition      string
-	Locale, SizeClass    *int32
+	Locale, SizeClass    *int
 	DegreeGranting       *bool
 	HBCU                 *bool `gorm:"column:hbcu"`
 	Tribal, CyActive     *bool
 	ClosedAt             string     // as printed
 	ClosedOn             *time.Time `gorm:"type:date"`
-	DeathYear            *int32
+	DeathYear            *int
 	NewID                string
 	Latitude, Longitude  *float64
 }
@@ -117,11 +117,11 @@ type EduDistrict struct {
 	County               string
 	CountyFIPS           string `gorm:"column:county_fips"`
 	Website              string
-	LEAType              *int32 `gorm:"column:lea_type"`
-	Status               *int32
+	LEAType              *int `gorm:"column:lea_type"`
+	Status               *int
 	GradeLow, GradeHigh  string
 	Charter              *bool
-	Enrollment           *int32
+	Enrollment           *int
 	Latitude, Longitude  *float64
 }
 
