@@ -3,18 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"revarch/config"
 	"revarch/devstack"
 	"revarch/fault"
+	"revarch/sandbox/control"
+	"revarch/sandbox/data"
 	"revarch/services/datasets"
 )
 
@@ -78,27 +77,22 @@ func operatorAccess(api, key, data string) (base, secret string, err error) {
 // Sizes of the sandbox's roster.
 const rosterDistricts, rosterInstitutions = 6000, 2500
 
-// writeRoster writes real institutions for the sandbox once official files are loaded.
-func (s *stack) writeRoster(ctx context.Context, path string) (err error) {
+// renameInstitutions gives the sandbox's districts and colleges real names and ids once official files are loaded. The
+// sandbox stamps only what changes, so the next sync takes it up and a repetition changes nothing.
+func (s *stack) renameInstitutions(ctx context.Context) error {
 	a, err := newApp(ctx, s.cfg, s.cfg.DatabaseURL, nil)
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	entries, err := a.datasets().Roster(ctx, rosterDistricts, rosterInstitutions, int64(s.o.seed))
+	entries, err := a.datasets().Roster(ctx, rosterDistricts, rosterInstitutions, int64(s.o.seed)) //nolint:gosec // G115: any number will do
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	f, err := os.Create(path) //nolint:gosec // G304: our own data folder
-	if err != nil {
-		return fmt.Errorf("write roster: %w", err)
+	roster := make([]data.RosterEntry, len(entries))
+	for i, e := range entries {
+		roster[i] = data.RosterEntry{Kind: data.Sector(e.Kind), ID: e.ID, Name: e.Name, City: e.City, State: e.State, Enrollment: e.Enrollment}
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := csv.NewWriter(f)
-	_ = w.Write([]string{"kind", "id", "name", "city", "state", "enrollment"}) // Flush reports
-	for _, e := range entries {
-		_ = w.Write([]string{e.Kind, e.ID, e.Name, e.City, e.State, strconv.Itoa(e.Enrollment)})
-	}
-	w.Flush()
-	return w.Error()
+	_, err = control.New(s.adhoc.sandbox, "crm_a").SetRoster(ctx, roster)
+	return err
 }

@@ -173,19 +173,16 @@ func (s *stack) startSandbox(ctx context.Context) error {
 	s.adhoc.sandbox = "http://" + address
 	state := filepath.Join(s.sup.Data(), "sandbox")
 	args := []string{"sandbox", "--listen", address, "--state", state, "--seed", strconv.FormatUint(s.o.seed, 10), "--accounts", strconv.Itoa(s.o.accounts)}
-	roster := filepath.Join(s.sup.Data(), "sandbox-roster.csv")
-	if err := s.writeRoster(ctx, roster); err != nil {
-		return err
-	}
-	if _, err := os.Stat(roster); err == nil {
-		args = append(args, "--roster", roster)
-	}
 	for code, p := range sandboxProviders(s.adhoc.sandbox) {
 		if !s.cfg.Providers[code].Configured() {
 			s.cfg.Providers[code] = p
 		}
 	}
-	return s.sup.Start(ctx, devstack.Process{Name: "sandbox", Path: s.self, Args: args, Ready: devstack.ReadyHTTP(s.adhoc.sandbox + "/healthz"), GiveUpAfter: 3})
+	err = s.sup.Start(ctx, devstack.Process{Name: "sandbox", Path: s.self, Args: args, Ready: devstack.ReadyHTTP(s.adhoc.sandbox + "/healthz"), GiveUpAfter: 3})
+	if err != nil {
+		return err
+	}
+	return s.renameInstitutions(ctx)
 }
 
 func (s *stack) startWorker(ctx context.Context) error {
