@@ -30,10 +30,11 @@ func newWorld(t *testing.T) *world {
 	suite := &testsuite.WorkflowTestSuite{}
 	suite.SetLogger(quiet{})
 	w := &world{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
-	for _, a := range []any{&activities.Sync{}, &activities.Remap{}, &activities.Runs{}, &activities.Connections{}, &activities.Compute{}} {
+	for _, a := range []any{&activities.Sync{}, &activities.Remap{}, &activities.Runs{}, &activities.Connections{}, &activities.Compute{}, &activities.Ingest{}} {
 		w.RegisterActivityWithOptions(a, activity.RegisterOptions{})
 	}
 	w.RegisterWorkflowWithOptions(workflows.ConnectorSync, workflow.RegisterOptions{Name: workflows.ConnectorSyncName})
+	w.RegisterWorkflowWithOptions(workflows.IngestDataset, workflow.RegisterOptions{Name: workflows.IngestDatasetName})
 	w.RegisterWorkflowWithOptions(workflows.RemapRecords, workflow.RegisterOptions{Name: workflows.RemapRecordsName})
 	w.OnActivity("FinishRun", mock.Anything, mock.Anything).Return(func(_ context.Context, in activities.FinishInput) error {
 		w.finished = append(w.finished, in)
