@@ -55,6 +55,9 @@ func (tx *Tx) ReplaceIssues(ctx context.Context, after, last uuid.UUID, issues [
 	if err != nil {
 		return err
 	}
+	if err := tx.db.Exec("ANALYZE stage_issues").Error; err != nil { // or the anti-join below may compare all with all
+		return fmt.Errorf("analyze staged issues: %w", err)
+	}
 	err = tx.db.Exec(`DELETE FROM account_issues i WHERE i.org_id = ? AND i.account_id > ? AND i.account_id <= ?
 		AND NOT EXISTS (SELECT 1 FROM stage_issues s WHERE s.account_id = i.account_id AND s.code = i.code)`, tx.org, after, last).Error
 	if err != nil {

@@ -3,6 +3,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +28,12 @@ type Service struct {
 	Scores  *scoring.Service
 	Clock   func() time.Time
 	Cursors paging.Codec
+	// SortUpTo is how many accounts a filter may select for a page to be sorted; of more, a page is looked for along the
+	// index of its order. 0 is 5,000, a negative number never sorts.
+	SortUpTo int64
 }
+
+func (s *Service) few(total int64) bool { return total <= cmp.Or(s.SortUpTo, fewAccounts) }
 
 // The values of filters and orders.
 var (
@@ -42,6 +48,7 @@ const (
 	MaxLimit     = 200
 	eachBatch    = 1000
 	maxQuery     = 200
+	fewAccounts  = 5000
 )
 
 // Filter selects live accounts; zero fields select everything.
@@ -121,7 +128,7 @@ func (s *Service) Search(ctx context.Context, p auth.Principal, in SearchInput) 
 		if out.Total, err = tx.CountAccounts(f); err != nil {
 			return err
 		}
-		rows, at, err := tx.AccountPage(f, sort, after, limit+1)
+		rows, at, err := tx.AccountPage(f, sort, after, limit+1, s.few(out.Total))
 		if err != nil {
 			return err
 		}
@@ -147,6 +154,7 @@ func (s *Service) Each(ctx context.Context, p auth.Principal, in Filter, fn func
 		return err
 	}
 	var after *store.AccountPosition
+	var few bool
 	for {
 		var rows []AccountRow
 		var currency string
@@ -156,7 +164,14 @@ func (s *Service) Each(ctx context.Context, p auth.Principal, in Filter, fn func
 				return err
 			}
 			currency = o.ReportingCurrency
-			found, at, err := tx.AccountPage(f, sort, after, eachBatch)
+			if after == nil {
+				n, err := tx.CountAccounts(f)
+				if err != nil {
+					return err
+				}
+				few = s.few(n)
+			}
+			found, at, err := tx.AccountPage(f, sort, after, eachBatch, few)
 			if n := len(at); n > 0 {
 				after = &at[n-1]
 			}
