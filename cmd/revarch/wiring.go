@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 
 	"revarch/activities"
 	"revarch/api"
@@ -44,6 +45,9 @@ func (a *app) datasets() *datasets.Service {
 
 // work runs the workers of every queue until ctx ends.
 func (a *app) work(ctx context.Context) error {
+	if err := a.connections.EnsureSchedules(ctx); err != nil {
+		slog.WarnContext(ctx, "sync schedules are not checked", "error", err) // the next start does it
+	}
 	queues := workers.Queues(workers.Activities{
 		Sync:        &activities.Sync{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
 		Remap:       &activities.Remap{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
