@@ -40,8 +40,10 @@ func (a *Ingest) RegisterRelease(ctx context.Context, in IngestRef) (RegisterRes
 	}
 	p := runs.Progress{Phase: "loading", Unit: "rows", Running: true}
 	if got.AlreadyLoaded {
-		p = runs.Progress{Phase: "loaded before", Unit: "rows", Running: true, Done: &got.Rows, Total: &got.Rows,
-			Counts: map[string]int64{"read": 0, "loaded": 0, "failed": 0}, Warnings: datasets.Warnings(got, datasets.Published{Current: got.Current})}
+		p = runs.Progress{
+			Phase: "loaded before", Unit: "rows", Running: true, Done: &got.Rows, Total: &got.Rows,
+			Counts: map[string]int64{"read": 0, "loaded": 0, "failed": 0}, Warnings: datasets.Warnings(got, datasets.Published{Current: got.Current}),
+		}
 	}
 	err = a.Runs.Progress(ctx, in.OrgID, in.RunID, p)
 	return RegisterResult{ReleaseID: got.ReleaseID, AlreadyLoaded: got.AlreadyLoaded}, toTemporal(ctx, err)

@@ -66,8 +66,10 @@ func (a *Datasets) Register(h huma.API, g *gin.RouterGroup) {
 	ingest := operation("ingest-dataset", http.MethodPost, "/datasets/{dataset}/ingest",
 		"Load an official file, as it was published; {dataset} may be auto", "Datasets", auth.PermPlatform)
 	ingest.MaxBodyBytes = datasets.MaxFile
-	ingest.RequestBody = &huma.RequestBody{Required: true, Description: "The file itself: CSV, text, .xls, or one of them in gzip or zip; at most 512 MiB",
-		Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}
+	ingest.RequestBody = &huma.RequestBody{
+		Required: true, Description: "The file itself: CSV, text, .xls, or one of them in gzip or zip; at most 512 MiB",
+		Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}},
+	}
 	for _, name := range slices.Sorted(maps.Keys(ingestParams)) {
 		ingest.Parameters = append(ingest.Parameters, &huma.Param{Name: name, In: "query", Description: ingestParams[name], Schema: &huma.Schema{Type: "string"}})
 	}

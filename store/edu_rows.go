@@ -17,11 +17,15 @@ type EduTable struct {
 
 // The tables, and the order of their columns.
 var (
-	EduInstitutions = EduTable{"institutions", []string{"release_id", "unitid", "opeid", "ein", "name", "normalized_name", "alias", "address", "city",
+	EduInstitutions = EduTable{"institutions", []string{
+		"release_id", "unitid", "opeid", "ein", "name", "normalized_name", "alias", "address", "city",
 		"state", "fips", "zip", "county", "county_fips", "website", "system_name", "sector", "ic_level", "control", "carnegie", "carnegie_edition",
-		"locale", "size_class", "degree_granting", "hbcu", "tribal", "cy_active", "closed_at", "closed_on", "death_year", "new_id", "latitude", "longitude"}}
-	EduDistricts = EduTable{"districts", []string{"release_id", "leaid", "state_leaid", "name", "normalized_name", "phone", "address", "city", "state",
-		"fips", "zip", "county", "county_fips", "website", "lea_type", "status", "grade_low", "grade_high", "charter", "enrollment", "latitude", "longitude"}}
+		"locale", "size_class", "degree_granting", "hbcu", "tribal", "cy_active", "closed_at", "closed_on", "death_year", "new_id", "latitude", "longitude",
+	}}
+	EduDistricts = EduTable{"districts", []string{
+		"release_id", "leaid", "state_leaid", "name", "normalized_name", "phone", "address", "city", "state",
+		"fips", "zip", "county", "county_fips", "website", "lea_type", "status", "grade_low", "grade_high", "charter", "enrollment", "latitude", "longitude",
+	}}
 	EduPovertyRows = EduTable{"poverty", []string{"release_id", "leaid", "state", "population", "children_5_17", "children_in_poverty", "estimate_year"}}
 )
 

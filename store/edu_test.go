@@ -31,9 +31,11 @@ func TestEduEncoderLosesNothing(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = admin.Close(context.WithoutCancel(t.Context())) })
 	rapid.Check(t, func(rt *rapid.T) {
-		want := models.EduDistrict{LEAID: "4800001", Name: cell().Draw(rt, "name"), Website: cell().Draw(rt, "website"), State: "TX",
+		want := models.EduDistrict{
+			LEAID: "4800001", Name: cell().Draw(rt, "name"), Website: cell().Draw(rt, "website"), State: "TX",
 			LEAType: rapid.Ptr(rapid.IntRange(-9, 1<<31-1), true).Draw(rt, "type"), Charter: rapid.Ptr(rapid.Bool(), true).Draw(rt, "charter"),
-			Latitude: rapid.Ptr(rapid.Float64Range(-90, 90), true).Draw(rt, "latitude")}
+			Latitude: rapid.Ptr(rapid.Float64Range(-90, 90), true).Draw(rt, "latitude"),
+		}
 		release := models.NewID()
 		e := store.NewEduEncoder(release)
 		e.District(&want)

@@ -86,15 +86,19 @@ func (s *Service) Ingest(ctx context.Context, p auth.Principal, in IngestInput) 
 		return models.Run{}, false, err
 	}
 	input.Dataset, input.Vintage = string(f.Format), vintageSlug(f.Vintage.Label)
-	run, already, err = s.Runs.Start(ctx, p, runs.StartInput{Kind: models.KindIngest, Subject: input.Dataset + "/" + input.Vintage,
-		WorkflowID: IngestID(input.Dataset, input.Vintage), Input: input})
+	run, already, err = s.Runs.Start(ctx, p, runs.StartInput{
+		Kind: models.KindIngest, Subject: input.Dataset + "/" + input.Vintage,
+		WorkflowID: IngestID(input.Dataset, input.Vintage), Input: input,
+	})
 	if err != nil || already {
 		return run, already, err
 	}
 	used = true
 	return run, false, s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
-		_, err := s.Log.Record(tx, p, governance.Entry{Tool: "ingest-dataset", SubjectType: "dataset", SubjectID: run.Subject,
-			Args: map[string]any{"name": in.Name, "bytes": up.Size, "partial": in.Partial}, After: map[string]any{"run_id": run.ID}})
+		_, err := s.Log.Record(tx, p, governance.Entry{
+			Tool: "ingest-dataset", SubjectType: "dataset", SubjectID: run.Subject,
+			Args: map[string]any{"name": in.Name, "bytes": up.Size, "partial": in.Partial}, After: map[string]any{"run_id": run.ID},
+		})
 		return err
 	})
 }

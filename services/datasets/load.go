@@ -67,9 +67,11 @@ func failAbandoned(tx *store.Tx) error {
 
 func release(f *files.File, up models.Upload, partial bool) models.EduRelease {
 	v := f.Vintage
-	row := models.EduRelease{ID: models.NewID(), Dataset: string(f.Format), VintageYear: v.Year, VintageBasis: string(v.Basis), VintageLabel: v.Label,
+	row := models.EduRelease{
+		ID: models.NewID(), Dataset: string(f.Format), VintageYear: v.Year, VintageBasis: string(v.Basis), VintageLabel: v.Label,
 		Release: string(v.Release), ReleaseRank: v.Release.Rank(), Token: v.Token, Scope: models.ScopeNational, Layout: f.Layout, Encoding: f.Encoding,
-		SourceName: up.Name, SHA256: up.SHA256, Checks: json.RawMessage("[]"), Status: models.ReleaseLoading}
+		SourceName: up.Name, SHA256: up.SHA256, Checks: json.RawMessage("[]"), Status: models.ReleaseLoading,
+	}
 	if partial {
 		row.Scope = models.ScopePartial
 	}
@@ -201,8 +203,10 @@ func Warnings(r Registered, p Published) []models.RunWarning {
 	case r.AlreadyLoaded:
 		return []models.RunWarning{{Code: "already_loaded", Count: 1, Message: "These very bytes were loaded before as " + r.Label + "; nothing was changed."}}
 	case !p.Current:
-		return []models.RunWarning{{Code: "not_current", Count: 1,
-			Message: r.Label + " is loaded and can be asked for; " + p.CurrentLabel + " stays the current one because it is newer, wider or more final."}}
+		return []models.RunWarning{{
+			Code: "not_current", Count: 1,
+			Message: r.Label + " is loaded and can be asked for; " + p.CurrentLabel + " stays the current one because it is newer, wider or more final.",
+		}}
 	}
 	return nil
 }

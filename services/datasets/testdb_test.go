@@ -39,8 +39,10 @@ func setup(tb testing.TB) *system {
 	org := models.NewID()
 	s.db.Exec(tb, "INSERT INTO orgs (id, name, is_system) VALUES ($1, 'Platform', true)", org)
 	s.operator = auth.Principal{OrgID: org, Kind: "user", ID: models.NewID(), Label: "op@example.com", Role: auth.Operator, System: true, Surface: "rest"}
-	s.svc = &datasets.Service{Store: s.store, Uploads: &uploads.Service{Store: s.store}, Runs: runs.New(s.store, nil, nil, nil),
-		Log: &governance.Service{Store: s.store, Clock: time.Now}}
+	s.svc = &datasets.Service{
+		Store: s.store, Uploads: &uploads.Service{Store: s.store}, Runs: runs.New(s.store, nil, nil, nil),
+		Log: &governance.Service{Store: s.store, Clock: time.Now},
+	}
 	return s
 }
 
@@ -76,8 +78,10 @@ func (s *system) start(f file) (models.Run, error) {
 	if f.dataset == "" {
 		f.dataset = datasets.Auto
 	}
-	run, already, err := s.svc.Ingest(s.tb.Context(), s.operator, datasets.IngestInput{Dataset: f.dataset, Name: f.name, Year: f.year,
-		Release: f.release, Partial: f.partial, Body: bytes.NewReader(f.data)})
+	run, already, err := s.svc.Ingest(s.tb.Context(), s.operator, datasets.IngestInput{
+		Dataset: f.dataset, Name: f.name, Year: f.year,
+		Release: f.release, Partial: f.partial, Body: bytes.NewReader(f.data),
+	})
 	require.False(s.tb, already)
 	return run, err
 }

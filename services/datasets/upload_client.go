@@ -99,7 +99,7 @@ func (c *Client) sendDir(ctx context.Context, dir string, o SendOptions) error {
 
 // recognized tells whether a file is a dataset, and the wanted one.
 func recognized(ctx context.Context, p, dataset string) error {
-	f, err := os.Open(p) //nolint:gosec // the operator names the folder
+	f, err := os.Open(p)
 	if err != nil {
 		return fault.Wrap(err, fault.Invalid, "it cannot be opened")
 	}
@@ -116,7 +116,7 @@ func recognized(ctx context.Context, p, dataset string) error {
 }
 
 func (c *Client) sendFile(ctx context.Context, p string, o SendOptions) error {
-	f, err := os.Open(p) //nolint:gosec // the operator names the file
+	f, err := os.Open(p)
 	if err != nil {
 		return fault.Wrap(err, fault.Invalid, "%q cannot be opened", p)
 	}

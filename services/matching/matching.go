@@ -43,8 +43,10 @@ func (s *Service) MatchOrg(ctx context.Context, org uuid.UUID) (map[string]int64
 	if err != nil {
 		return nil, err
 	}
-	return map[string]int64{"matched_by_id": t.ExactID, "matched_by_name": t.NameState, "matched_by_hand": t.Manual, "match_ambiguous": t.Ambiguous,
-		"match_none": t.Accounts - t.ExactID - t.NameState - t.Manual - t.Ambiguous, "matches_changed": written + removed}, nil
+	return map[string]int64{
+		"matched_by_id": t.ExactID, "matched_by_name": t.NameState, "matched_by_hand": t.Manual, "match_ambiguous": t.Ambiguous,
+		"match_none": t.Accounts - t.ExactID - t.NameState - t.Manual - t.Ambiguous, "matches_changed": written + removed,
+	}, nil
 }
 
 // Orgs lists the organizations whose accounts can be matched, in the order of their ids.
@@ -169,8 +171,10 @@ func named(tx *store.Tx, rows []store.AccountWithMatch) ([]Match, error) {
 	}
 	out := []Match{}
 	for _, r := range rows {
-		m := Match{AccountID: r.AccountID, Name: r.Name, City: r.City, State: r.State, BuyerType: r.BuyerType, NCESID: r.NCESID, UNITID: r.UNITID,
-			Status: r.Status, Method: r.Method, Candidates: []Official{}, MatchedAt: r.MatchedAt}
+		m := Match{
+			AccountID: r.AccountID, Name: r.Name, City: r.City, State: r.State, BuyerType: r.BuyerType, NCESID: r.NCESID, UNITID: r.UNITID,
+			Status: r.Status, Method: r.Method, Candidates: []Official{}, MatchedAt: r.MatchedAt,
+		}
 		if r.OfficialID != nil {
 			o := of(*r.OfficialID)
 			m.Official = &o
@@ -230,10 +234,12 @@ func (s *Service) Resolve(ctx context.Context, p auth.Principal, account uuid.UU
 			return err
 		}
 		out = list[0]
-		_, err = s.Log.Record(tx, p, governance.Entry{Tool: "match-account", SubjectType: "account", SubjectID: account.String(),
+		_, err = s.Log.Record(tx, p, governance.Entry{
+			Tool: "match-account", SubjectType: "account", SubjectID: account.String(),
 			Args:   map[string]any{"official_id": official},
 			Before: map[string]any{"status": before.Status, "official_id": before.OfficialID, "method": before.Method},
-			After:  map[string]any{"status": after.Status, "official_id": after.OfficialID, "method": after.Method}})
+			After:  map[string]any{"status": after.Status, "official_id": after.OfficialID, "method": after.Method},
+		})
 		return err
 	})
 	return out, err

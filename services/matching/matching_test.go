@@ -33,17 +33,26 @@ func setup(t *testing.T) *system {
 
 	ccd, saipe, hd := s.release("ccd_lea_directory"), s.release("saipe_districts"), s.release("ipeds_hd")
 	for _, d := range []struct{ release, id, name, state, status string }{
-		{ccd, "4800001", "Abbott ISD", "TX", "1"}, {ccd, "4800002", "Cedar Creek Charter", "TX", "1"}, {ccd, "4800003", "Gone ISD", "TX", "2"},
-		{ccd, "4800004", "Prairie CISD", "TX", "1"}, {ccd, "4800005", "Prairie Independent School District", "TX", "1"},
-		{saipe, "4800001", "Abbott Independent School District", "TX", ""}, {saipe, "3500010", "Cañon Verde Municipal Schools", "NM", ""},
-		{saipe, "4800004", "Prairie Consolidated Independent School District", "TX", ""}, {saipe, "0100009", "Summit City", "AL", ""},
+		{ccd, "4800001", "Abbott ISD", "TX", "1"},
+		{ccd, "4800002", "Cedar Creek Charter", "TX", "1"},
+		{ccd, "4800003", "Gone ISD", "TX", "2"},
+		{ccd, "4800004", "Prairie CISD", "TX", "1"},
+		{ccd, "4800005", "Prairie Independent School District", "TX", "1"},
+		{saipe, "4800001", "Abbott Independent School District", "TX", ""},
+		{saipe, "3500010", "Cañon Verde Municipal Schools", "NM", ""},
+		{saipe, "4800004", "Prairie Consolidated Independent School District", "TX", ""},
+		{saipe, "0100009", "Summit City", "AL", ""},
 	} {
 		s.db.Exec(t, "INSERT INTO edu.districts (release_id, leaid, name, normalized_name, state, status) VALUES ($1, $2, $3, $4, $5, NULLIF($6, '')::int)",
 			d.release, d.id, d.name, files.NormalizeName(d.name), d.state, d.status)
 	}
 	for _, i := range []struct{ id, name, state, active string }{
-		{"123456", "Mesa State University", "NM", "t"}, {"012345", "Twin College", "TX", "t"}, {"123457", "Twin College", "TX", "t"},
-		{"123458", "Once College", "TX", "t"}, {"123459", "Once College", "TX", "f"}, {"123460", "Summit City", "AL", "t"},
+		{"123456", "Mesa State University", "NM", "t"},
+		{"012345", "Twin College", "TX", "t"},
+		{"123457", "Twin College", "TX", "t"},
+		{"123458", "Once College", "TX", "t"},
+		{"123459", "Once College", "TX", "f"},
+		{"123460", "Summit City", "AL", "t"},
 	} {
 		s.db.Exec(t, "INSERT INTO edu.institutions (release_id, unitid, name, normalized_name, state, cy_active) VALUES ($1, $2, $3, $4, $5, $6)",
 			hd, i.id, i.name, files.NormalizeName(i.name), i.state, i.active == "t")
