@@ -87,8 +87,10 @@ func (g *ingester) load(ctx workflow.Context) error {
 
 // loadOptions are for reading a whole file, which no attempt before has left anything of.
 func loadOptions(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: 30 * time.Second,
-		RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: 30 * time.Second,
+		RetryPolicy: &retries, WaitForCancellation: true, Summary: summary,
+	})
 }
 
 // close removes the upload and what was not published, also when the run was canceled.
@@ -138,6 +140,8 @@ func launchIngest(run models.Run) (Launch, error) {
 	if err := json.Unmarshal(run.Input, &in.File); err != nil {
 		return Launch{}, fault.Wrap(err, fault.Invalid, "the input of the run cannot be read")
 	}
-	return Launch{Workflow: IngestDatasetName, Queue: QueueIngest, Summary: "Load " + run.Subject, Input: in,
-		Attributes: []temporal.SearchAttributeUpdate{DatasetAttribute.ValueSet(in.File.Dataset)}}, nil
+	return Launch{
+		Workflow: IngestDatasetName, Queue: QueueIngest, Summary: "Load " + run.Subject, Input: in,
+		Attributes: []temporal.SearchAttributeUpdate{DatasetAttribute.ValueSet(in.File.Dataset)},
+	}, nil
 }

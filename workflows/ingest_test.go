@@ -37,7 +37,8 @@ func newIngestWorld(t *testing.T, reg activities.RegisterResult) *ingestWorld {
 func (w *ingestWorld) ingest(t *testing.T) (workflows.IngestProgress, error) {
 	t.Helper()
 	w.ExecuteWorkflow(workflows.IngestDatasetName, workflows.IngestInput{IngestRef: activities.IngestRef{
-		RunRef: activities.RunRef{OrgID: org, RunID: run}, File: datasets.RunInput{UploadID: run, Dataset: "ipeds_hd", Vintage: "HD2023"}}})
+		RunRef: activities.RunRef{OrgID: org, RunID: run}, File: datasets.RunInput{UploadID: run, Dataset: "ipeds_hd", Vintage: "HD2023"},
+	}})
 	require.True(t, w.IsWorkflowCompleted())
 	value, err := w.QueryWorkflow(workflows.ProgressQuery)
 	require.NoError(t, err)

@@ -38,6 +38,8 @@ func MatchAccounts(ctx workflow.Context, in MatchAccountsInput) (MatchProgress, 
 }
 
 func launchMatch(run models.Run) (Launch, error) {
-	return Launch{Workflow: MatchAccountsName, Queue: QueueCompute, Summary: "Match accounts",
-		Input: MatchAccountsInput{OrgID: run.OrgID, RunID: run.ID}}, nil
+	return Launch{
+		Workflow: MatchAccountsName, Queue: QueueCompute, Summary: "Match accounts",
+		Input: MatchAccountsInput{OrgID: run.OrgID, RunID: run.ID},
+	}, nil
 }
