@@ -88,7 +88,7 @@ func (g *ingester) load(ctx workflow.Context) error {
 // loadOptions are for reading a whole file, which no attempt before has left anything of.
 func loadOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: 30 * time.Second,
+		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: heartbeat,
 		RetryPolicy: &retries, WaitForCancellation: true, Summary: summary,
 	})
 }
