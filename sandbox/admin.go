@@ -2,11 +2,14 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"revarch/sandbox/control"
+	"revarch/sandbox/data"
 	"revarch/sandbox/salesforce"
 )
 
@@ -22,6 +25,10 @@ func (s *Server) admin() http.Handler {
 	mux.HandleFunc("PUT /_sandbox/roster", func(w http.ResponseWriter, r *http.Request) {
 		var in control.RosterRequest
 		if !decode(w, r, &in) {
+			return
+		}
+		if i := slices.IndexFunc(in.Entries, func(e data.RosterEntry) bool { return e.Kind != data.K12 && e.Kind != data.Higher }); i >= 0 {
+			refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("entries[%d]: kind must be %s or %s", i, data.K12, data.Higher))
 			return
 		}
 		n, err := s.crmA.SetRoster(in.Entries)
