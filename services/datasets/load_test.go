@@ -13,7 +13,6 @@ import (
 	"revarch/auth"
 	"revarch/fault"
 	"revarch/models"
-	"revarch/sandbox/data"
 	"revarch/services/datasets"
 	"revarch/store"
 	"revarch/testkit"
@@ -245,9 +244,8 @@ func TestRoster(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Len(t, first, 5) // three districts; of four institutions one closed and one is an office
-	require.Equal(t, string(data.Higher), first[3].Kind)
 	for _, e := range first[:3] {
-		require.Equal(t, string(data.K12), e.Kind) // the sandbox takes them as they are
+		require.Equal(t, datasets.KindDistrict, e.Kind)
 		require.Positive(t, e.Enrollment)
 		require.Len(t, e.State, 2)
 	}

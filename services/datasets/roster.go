@@ -10,15 +10,15 @@ import (
 	"revarch/store"
 )
 
-// Kinds of roster entries: the buyer types of accounts.
+// Kinds of roster entries.
 const (
-	KindK12    = "k12"
-	KindHigher = "higher_ed"
+	KindDistrict    = "district"
+	KindInstitution = "institution"
 )
 
 // RosterEntry is a district or an institution that exists, for whoever needs real names.
 type RosterEntry struct {
-	Kind       string // KindK12 or KindHigher
+	Kind       string
 	ID         string // LEAID or UNITID
 	Name       string
 	City       string // "" where no publisher tells
@@ -50,14 +50,14 @@ func (s *Service) Roster(ctx context.Context, districts, institutions int, seed 
 	}
 	out := make([]RosterEntry, 0, len(k12)+len(higher))
 	for _, r := range k12 {
-		e := RosterEntry{Kind: KindK12, ID: r.ID, Name: r.Name, City: r.City, State: r.State}
+		e := RosterEntry{Kind: KindDistrict, ID: r.ID, Name: r.Name, City: r.City, State: r.State}
 		if r.Size != nil {
 			e.Enrollment = *r.Size
 		}
 		out = append(out, e)
 	}
 	for _, r := range higher {
-		e := RosterEntry{Kind: KindHigher, ID: r.ID, Name: r.Name, City: r.City, State: r.State}
+		e := RosterEntry{Kind: KindInstitution, ID: r.ID, Name: r.Name, City: r.City, State: r.State}
 		if r.SizeClass != nil {
 			e.Enrollment = enrollmentOfClass[*r.SizeClass]
 		}
