@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -76,9 +77,7 @@ func TestEveryToolAnswersAsItsSchemaSays(t *testing.T) {
 			if len(args) > 0 && x.account == "" {
 				continue // it needs a record, and there is none
 			}
-			for name, v := range samples[tool.Name] {
-				args[name] = v
-			}
+			maps.Copy(args, samples[tool.Name])
 			got := call(t, c, tool.Name, args)
 			require.False(t, got.IsError, "%s: %s", tool.Name, got.Text)
 			require.NoError(t, fitting(t, tool).Validate(any(got.Data)), tool.Name)
@@ -99,8 +98,10 @@ func TestAnEmptyListSaysWhy(t *testing.T) {
 	s := setup(t)
 	_, secret := s.key(s.db.NewOrg(t, "Empty"), auth.ScopeRead)
 	c := s.connect(secret)
-	for name, args := range map[string]map[string]any{"search_accounts": {}, "list_tasks": {}, "get_sync_log": {}, "get_affected_records": {},
-		"list_connectors": {"kind": "support"}, "get_scoring_rules": {"model": "priority"}, "get_pipeline_summary": {}, "get_governance_log": {"tool": "x"}} {
+	for name, args := range map[string]map[string]any{
+		"search_accounts": {}, "list_tasks": {}, "get_sync_log": {}, "get_affected_records": {},
+		"list_connectors": {"kind": "support"}, "get_scoring_rules": {"model": "priority"}, "get_pipeline_summary": {}, "get_governance_log": {"tool": "x"},
+	} {
 		got := call(t, c, name, args)
 		require.False(t, got.IsError, got.Text)
 		require.NotEmpty(t, got.Data["note"], name)

@@ -83,7 +83,7 @@ var getSyncLog = define(Spec{
 
 type syncLogIn struct {
 	Connector string    `json:"connector,omitempty" doc:"only runs of this connector" enum:"crm_a,crm_b,crm_c,workspace_a,workspace_b,district_intel"`
-	Since     time.Time `json:"since,omitempty" doc:"RFC 3339"`
+	Since     time.Time `json:"since,omitzero" doc:"RFC 3339"`
 	Cursor    string    `json:"cursor,omitempty" doc:"next_cursor of the page before" maxLength:"500"`
 	Limit     int       `json:"limit,omitempty" doc:"rows to return" minimum:"1" maximum:"200" default:"50"`
 }
@@ -126,8 +126,10 @@ func toSyncRuns(rows []models.Run) []syncRun {
 	out := make([]syncRun, 0, len(rows))
 	for _, r := range rows {
 		v, n := runs.ToView(r, ""), r.Counts
-		out = append(out, syncRun{r.ID, r.Subject, r.Trigger, r.Status, v.StartedAt, v.FinishedAt,
-			n["read"], n["created"], n["updated"], n["unchanged"], n["deleted"], n["failed"], v.Error})
+		out = append(out, syncRun{
+			r.ID, r.Subject, r.Trigger, r.Status, v.StartedAt, v.FinishedAt,
+			n["read"], n["created"], n["updated"], n["unchanged"], n["deleted"], n["failed"], v.Error,
+		})
 	}
 	return out
 }

@@ -86,8 +86,8 @@ func (t *Tool) protocol() mcp.Tool {
 	p := mcp.NewToolWithRawSchema(t.Name, t.Description, t.InputSchema)
 	p.Title, p.RawOutputSchema = t.Title, t.OutputSchema
 	p.Annotations = mcp.ToolAnnotation{
-		ReadOnlyHint: mcp.ToBoolPtr(t.Effect == Read), DestructiveHint: mcp.ToBoolPtr(t.Effect == Overwrite),
-		IdempotentHint: mcp.ToBoolPtr(t.Effect != Add), OpenWorldHint: mcp.ToBoolPtr(t.OpenWorld),
+		ReadOnlyHint: new(t.Effect == Read), DestructiveHint: new(t.Effect == Overwrite),
+		IdempotentHint: new(t.Effect != Add), OpenWorldHint: new(t.OpenWorld),
 	}
 	return p
 }
@@ -135,8 +135,11 @@ func (r *Registry) discovery(w http.ResponseWriter, req *http.Request, version s
 		ToolCount        int        `json:"tool_count"`
 		Categories       []category `json:"categories"`
 		Connect          string     `json:"connect"`
-	}{"revarch", version, protocolVersions, "streamable_http, stateless", len(visible), []category{},
-		`POST JSON-RPC here with "Authorization: Bearer <API key>"; MCP clients take {"mcpServers":{"revarch":{"url":"<this address>","headers":{"Authorization":"Bearer <API key>"}}}}`}
+	}{
+		"revarch", version, protocolVersions, "streamable_http, stateless", len(visible),
+		[]category{},
+		`POST JSON-RPC here with "Authorization: Bearer <API key>"; MCP clients take {"mcpServers":{"revarch":{"url":"<this address>","headers":{"Authorization":"Bearer <API key>"}}}}`,
+	}
 	for _, c := range Categories {
 		if len(counts[c]) > 0 {
 			doc.Categories = append(doc.Categories, category{c, counts[c]})

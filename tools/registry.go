@@ -46,8 +46,10 @@ func (e Effect) Permission() auth.Permission {
 type Category string
 
 // Categories lists the fourteen categories in listing order.
-var Categories = []Category{"core", "write", "data_readiness", "plays", "tasks", "expansion", "connector_observability", "flywheel",
-	"benchmarks", "financial_cascade", "market_intelligence", "ai_orchestration", "scoring_transparency", "vertical_intelligence"}
+var Categories = []Category{
+	"core", "write", "data_readiness", "plays", "tasks", "expansion", "connector_observability", "flywheel",
+	"benchmarks", "financial_cascade", "market_intelligence", "ai_orchestration", "scoring_transparency", "vertical_intelligence",
+}
 
 // Spec describes a tool to clients.
 type Spec struct {

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,8 +25,11 @@ type schema struct {
 	asInput bool
 }
 
+// arraysNeverNull changes a default of the generator's process: never a nil slice out, so never null in a schema.
+var arraysNeverNull = sync.OnceFunc(func() { huma.DefaultArrayNullable = false })
+
 func newSchema(t reflect.Type, asInput bool) *schema {
-	huma.DefaultArrayNullable = false // never a nil slice out, so never null in a schema
+	arraysNeverNull()
 	r := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
 	return &schema{r, r.Schema(t, false, t.Name()), t, asInput}
 }
@@ -131,8 +135,7 @@ func jsonFields(t reflect.Type, into map[string]reflect.StructField) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":

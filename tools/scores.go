@@ -25,8 +25,10 @@ var getAccountHealth = define(Spec{
 	if err != nil {
 		return accountHealthOut{}, err
 	}
-	return accountHealthOut{in.AccountID, name, healthModels{toModelScore("health", s.Health, s.Reason),
-		toModelScore("risk", s.Risk, s.Reason), toModelScore("priority", s.Priority, nil)}}, nil
+	return accountHealthOut{in.AccountID, name, healthModels{
+		toModelScore("health", s.Health, s.Reason),
+		toModelScore("risk", s.Risk, s.Reason), toModelScore("priority", s.Priority, nil),
+	}}, nil
 })
 
 type accountIn struct {
@@ -104,19 +106,25 @@ func toModelScore(model string, v *scoring.ScoreView, reason *string) modelScore
 		if reason != nil {
 			why = *reason
 		}
-		return modelScore{Model: model, Reason: &why, Status: why, Confidence: "none", CategoryScores: []scoring.CategoryScore{},
-			RuleResults: []ruleResult{}, RulesTriggered: []string{}, Levers: []scoring.Lever{}}
+		return modelScore{
+			Model: model, Reason: &why, Status: why, Confidence: "none", CategoryScores: []scoring.CategoryScore{},
+			RuleResults: []ruleResult{}, RulesTriggered: []string{}, Levers: []scoring.Lever{},
+		}
 	}
-	out := modelScore{Model: v.Model, CompositeScore: v.CompositeScore, Level: v.Level, Status: v.Status, Coverage: v.Coverage, Confidence: v.Confidence,
+	out := modelScore{
+		Model: v.Model, CompositeScore: v.CompositeScore, Level: v.Level, Status: v.Status, Coverage: v.Coverage, Confidence: v.Confidence,
 		CategoryScores: v.CategoryScores, RuleResults: make([]ruleResult, 0, len(v.RuleResults)), RulesEvaluated: v.RulesEvaluated,
-		RulesTriggered: v.RulesTriggered, ComputationMS: &v.ComputationMS, ModelVersion: &v.ModelVersion, ComputedAt: &v.ComputedAt, Levers: v.Levers}
+		RulesTriggered: v.RulesTriggered, ComputationMS: &v.ComputationMS, ModelVersion: &v.ModelVersion, ComputedAt: &v.ComputedAt, Levers: v.Levers,
+	}
 	if v.CompositeScore == nil {
 		out.Reason = &v.Status
 	}
 	for _, r := range v.RuleResults {
 		n, text := measured(r.Value)
-		out.RuleResults = append(out.RuleResults, ruleResult{r.RuleID, r.Category, r.Expr, n, text, r.Score, r.Threshold, r.Triggered, r.Weight,
-			r.Contribution, r.Missing, r.Source})
+		out.RuleResults = append(out.RuleResults, ruleResult{
+			r.RuleID, r.Category, r.Expr, n, text, r.Score, r.Threshold, r.Triggered, r.Weight,
+			r.Contribution, r.Missing, r.Source,
+		})
 	}
 	return out
 }

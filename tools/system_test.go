@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,19 @@ import (
 	"revarch/tools"
 )
 
+// TestMain builds both surfaces once before tests do so side by side: each sets defaults of the schema generator, which
+// are its process's.
+func TestMain(m *testing.M) {
+	registry, err := tools.New(tools.Deps{})
+	if err == nil {
+		_, err = api.New(nil, nil, api.Options{}, &api.Tools{Toolbox: registry})
+	}
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // system is the API server with every tool over a real database.
 type system struct {
 	tb       testing.TB
@@ -62,10 +76,12 @@ func setup(tb testing.TB) *system {
 	require.NoError(tb, err)
 	scores := &scoring.Service{Store: st, Clock: time.Now}
 	ready := &readiness.Service{Store: st, Clock: time.Now, Cursors: cursors}
-	s.deps = tools.Deps{Log: log, Cursors: cursors, Connections: conns, Readiness: ready, Scoring: scores,
+	s.deps = tools.Deps{
+		Log: log, Cursors: cursors, Connections: conns, Readiness: ready, Scoring: scores,
 		Accounts:  &accounts.Service{Store: st, Scores: scores, Clock: time.Now, Cursors: cursors},
 		Dashboard: &dashboard.Service{Store: st, Readiness: ready, Clock: time.Now},
-		Tasks:     &tasks.Service{Store: st, Log: log, Clock: time.Now, Cursors: cursors}}
+		Tasks:     &tasks.Service{Store: st, Log: log, Clock: time.Now, Cursors: cursors},
+	}
 	s.registry, err = tools.New(s.deps)
 	require.NoError(tb, err)
 	s.api, err = api.New(s.id, log, api.Options{MCP: s.registry.Handler("test"), Cursors: cursors, RatePerSecond: 1e6, RateBurst: 1e6}, &api.Tools{Toolbox: s.registry}, plain{s.deps.Accounts})
@@ -91,8 +107,10 @@ func (s *system) connect(secret string) *client.Client {
 	require.NoError(s.tb, err)
 	s.tb.Cleanup(func() { _ = c.Close() })
 	require.NoError(s.tb, c.Start(s.tb.Context()))
-	_, err = c.Initialize(s.tb.Context(), mcp.InitializeRequest{Params: mcp.InitializeParams{ProtocolVersion: mcp.LATEST_PROTOCOL_VERSION,
-		ClientInfo: mcp.Implementation{Name: "test", Version: "1"}}})
+	_, err = c.Initialize(s.tb.Context(), mcp.InitializeRequest{Params: mcp.InitializeParams{
+		ProtocolVersion: mcp.LATEST_PROTOCOL_VERSION,
+		ClientInfo:      mcp.Implementation{Name: "test", Version: "1"},
+	}})
 	require.NoError(s.tb, err)
 	return c
 }
@@ -143,8 +161,10 @@ type tenant struct {
 }
 
 var objects = []connectors.ObjectSpec{
-	{Name: "Account", Record: models.RecordAccount}, {Name: "Contact", Record: models.RecordContact, After: []string{"Account"}},
-	{Name: "Opportunity", Record: models.RecordOpportunity}, {Name: "Task", Record: models.RecordActivity},
+	{Name: "Account", Record: models.RecordAccount},
+	{Name: "Contact", Record: models.RecordContact, After: []string{"Account"}},
+	{Name: "Opportunity", Record: models.RecordOpportunity},
+	{Name: "Task", Record: models.RecordActivity},
 }
 
 func mappings() []models.FieldMapping {
@@ -182,8 +202,10 @@ func (s *system) tenant(name string, n int) tenant {
 		require.NoError(s.tb, err)
 		page := connectors.Page{Object: object.Name, Next: "end", Done: true, Total: -1}
 		for i := range n {
-			page.Records = append(page.Records, connectors.Record{ExternalID: fmt.Sprintf("%s-%s-%d", object.Name, name, i),
-				UpdatedAt: time.Now().Add(-time.Hour), Payload: payload(object.Name, name, i)})
+			page.Records = append(page.Records, connectors.Record{
+				ExternalID: fmt.Sprintf("%s-%s-%d", object.Name, name, i),
+				UpdatedAt:  time.Now().Add(-time.Hour), Payload: payload(object.Name, name, i),
+			})
 		}
 		_, err = svc.StorePage(ctx, records.StorePageInput{OrgID: t.org, RunID: run, Provider: models.CRMA, Mapping: m, Page: page, Full: true})
 		require.NoError(s.tb, err)

@@ -15,8 +15,10 @@ var listTasks = define(Spec{
 	Description: "Tasks by due date with an overdue flag, and counts per status. To add one use create_task, to change one update_task.",
 }, func(ctx context.Context, d Deps, in listTasksIn) (listTasksOut, error) {
 	p := auth.From(ctx)
-	ask := tasks.ListInput{Filter: tasks.Filter{Assignee: in.Assignee, Status: in.Status, AccountID: optional(in.AccountID),
-		SourceType: in.SourceType, Priority: in.Priority}, Cursor: in.Cursor}
+	ask := tasks.ListInput{Filter: tasks.Filter{
+		Assignee: in.Assignee, Status: in.Status, AccountID: optional(in.AccountID),
+		SourceType: in.SourceType, Priority: in.Priority,
+	}, Cursor: in.Cursor}
 	out := listTasksOut{}
 	var err error
 	out.Tasks, out.NextCursor, out.Truncated, err = capped(in.Limit, func(limit int) ([]tasks.Task, *string, error) {

@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"testing"
@@ -96,12 +97,8 @@ func idsOnly(props map[string]map[string]any, required []string, id func(string)
 
 func withSamples(tool string, args map[string]any) map[string]any {
 	out := map[string]any{}
-	for k, v := range samples[tool] {
-		out[k] = v
-	}
-	for k, v := range args {
-		out[k] = v
-	}
+	maps.Copy(out, samples[tool])
+	maps.Copy(out, args)
 	return out
 }
 

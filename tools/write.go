@@ -19,8 +19,10 @@ var createTask = define(Spec{
 	Name: "create_task", Title: "Create a task", Category: "write", Effect: Add,
 	Description: "Creates a task and its governance log entry; send idempotency_key so that a retry adds nothing. To change a task use update_task.",
 }, func(ctx context.Context, d Deps, in createTaskIn) (createTaskOut, error) {
-	made, err := d.Tasks.Create(ctx, auth.From(ctx), tasks.CreateInput{Title: in.Title, AccountID: optional(in.AccountID), Assignee: in.Assignee,
-		DueDate: in.DueDate, Priority: in.Priority, SourceType: in.SourceType, SourceID: optional(in.SourceID), IdempotencyKey: in.IdempotencyKey})
+	made, err := d.Tasks.Create(ctx, auth.From(ctx), tasks.CreateInput{
+		Title: in.Title, AccountID: optional(in.AccountID), Assignee: in.Assignee,
+		DueDate: in.DueDate, Priority: in.Priority, SourceType: in.SourceType, SourceID: optional(in.SourceID), IdempotencyKey: in.IdempotencyKey,
+	})
 	return createTaskOut{made}, err
 })
 
@@ -50,8 +52,10 @@ var updateTask = define(Spec{
 	Name: "update_task", Title: "Update a task", Category: "write", Effect: Set,
 	Description: "Changes status, assignee, priority or due date of a task and returns it before and after. To find its id use list_tasks.",
 }, func(ctx context.Context, d Deps, in updateTaskIn) (updateTaskOut, error) {
-	done, err := d.Tasks.Update(ctx, auth.From(ctx), tasks.UpdateInput{ID: in.TaskID, Status: in.Status, Assignee: in.Assignee,
-		Priority: in.Priority, DueDate: in.DueDate, IdempotencyKey: in.IdempotencyKey})
+	done, err := d.Tasks.Update(ctx, auth.From(ctx), tasks.UpdateInput{
+		ID: in.TaskID, Status: in.Status, Assignee: in.Assignee,
+		Priority: in.Priority, DueDate: in.DueDate, IdempotencyKey: in.IdempotencyKey,
+	})
 	return updateTaskOut{done}, err
 })
 
@@ -111,8 +115,8 @@ type governanceIn struct {
 	Tool      string    `json:"tool,omitempty" doc:"only writes of this tool or operation" maxLength:"200"`
 	Actor     string    `json:"actor,omitempty" doc:"e-mail, key name or id" maxLength:"320"`
 	SubjectID string    `json:"subject_id,omitempty" doc:"only writes to this record" maxLength:"100"`
-	Since     time.Time `json:"since,omitempty" doc:"RFC 3339"`
-	Until     time.Time `json:"until,omitempty" doc:"RFC 3339, excluded"`
+	Since     time.Time `json:"since,omitzero" doc:"RFC 3339"`
+	Until     time.Time `json:"until,omitzero" doc:"RFC 3339, excluded"`
 	Cursor    string    `json:"cursor,omitempty" doc:"next_cursor of the page before" maxLength:"500"`
 	Limit     int       `json:"limit,omitempty" doc:"rows to return" minimum:"1" maximum:"200" default:"50"`
 }
@@ -160,6 +164,8 @@ func toGovernanceEntry(e models.GovernanceEntry) governanceEntry {
 		}
 		return string(raw)
 	}
-	return governanceEntry{e.ID, e.At.UTC(), e.ActorLabel, e.ActorKind, e.KeyPrefix, e.Surface, e.Tool, e.Outcome, e.SubjectType, e.SubjectID,
-		text(e.Before), text(e.After), e.Reason, e.RequestID, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash)}
+	return governanceEntry{
+		e.ID, e.At.UTC(), e.ActorLabel, e.ActorKind, e.KeyPrefix, e.Surface, e.Tool, e.Outcome, e.SubjectType, e.SubjectID,
+		text(e.Before), text(e.After), e.Reason, e.RequestID, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash),
+	}
 }
