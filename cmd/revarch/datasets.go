@@ -91,11 +91,7 @@ func (s *stack) renameInstitutions(ctx context.Context) error {
 	}
 	roster := make([]data.RosterEntry, len(entries))
 	for i, e := range entries {
-		sector := data.K12
-		if e.Kind == datasets.KindInstitution {
-			sector = data.Higher
-		}
-		roster[i] = data.RosterEntry{Kind: sector, ID: e.ID, Name: e.Name, City: e.City, State: e.State, Enrollment: e.Enrollment}
+		roster[i] = data.RosterEntry{Kind: data.Sector(e.Kind), ID: e.ID, Name: e.Name, City: e.City, State: e.State, Enrollment: e.Enrollment}
 	}
 	_, err = control.New(s.adhoc.sandbox, "crm_a").SetRoster(ctx, roster)
 	return err
