@@ -244,6 +244,7 @@ func TestRoster(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Len(t, first, 5) // three districts; of four institutions one closed and one is an office
+	require.Equal(t, "higher_ed", first[3].Kind, "a buyer type, as the sandbox takes it")
 	for _, e := range first[:3] {
 		require.Equal(t, datasets.KindDistrict, e.Kind)
 		require.Positive(t, e.Enrollment)

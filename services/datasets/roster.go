@@ -10,10 +10,10 @@ import (
 	"revarch/store"
 )
 
-// Kinds of roster entries.
+// Kinds of roster entries, by the buyer types of accounts.
 const (
-	KindDistrict    = "district"
-	KindInstitution = "institution"
+	KindDistrict    = "k12"
+	KindInstitution = "higher_ed"
 )
 
 // RosterEntry is a district or an institution that exists, for whoever needs real names.
