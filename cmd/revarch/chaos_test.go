@@ -70,6 +70,9 @@ func (c *copyOf) start() {
 	bin, err := filepath.Abs(filepath.Join("..", "..", "bin"))
 	require.NoError(c.tb, err)
 	readyPath := filepath.Join(filepath.Dir(c.data), "ready.json")
+	if err := os.Remove(readyPath); err != nil {
+		require.ErrorIs(c.tb, err, os.ErrNotExist)
+	}
 	c.cmd = exec.Command(path, append([]string{"up", "--data", c.data, "--port", "0", "--ready-file", readyPath}, c.args...)...) //nolint:gosec // built here
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "REVARCH_") && !strings.HasPrefix(kv, "PATH=") {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/oauth2"
 
 	"revarch/auth"
@@ -110,6 +111,8 @@ func (s *Service) takeState(ctx context.Context, cb Callback) (models.OAuthState
 	case err != nil:
 		return st, err
 	case !ok || s.now().After(st.ExpiresAt) || st.Provider != cb.Provider:
+		return st, again
+	case cb.Principal.OrgID != uuid.Nil && cb.Principal.OrgID != st.OrgID: // nobody learns that it is another organization's
 		return st, again
 	case st.RedirectURI != cb.RedirectURI:
 		return st, fault.New(fault.Invalid, "The authorization came back to another address than it was started for. Start connecting again.")
