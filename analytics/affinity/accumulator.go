@@ -97,18 +97,19 @@ func (acc *Accumulator) Add(row Row) error {
 	}
 	c := &acc.segs[row.Segment]
 	c.n++
-	for i, a := range owned {
+	for i := range owned {
+		a := &owned[i]
 		c.owners[a.Product]++
-		offset := acc.offsets[a.Product]
-		for _, b := range owned[i+1:] {
-			c.cells[offset+int(b.Product)].add(a, b)
+		offset, rest := acc.offsets[a.Product], owned[i+1:]
+		for j := range rest {
+			c.cells[offset+int(rest[j].Product)].add(a, &rest[j])
 		}
 	}
 	return nil
 }
 
 // add counts one co-owner without branches: purchase dates are too irregular for the processor to predict.
-func (c *cell) add(a, b Owned) {
+func (c *cell) add(a, b *Owned) {
 	dated := bit(a.Start != NoDate) & bit(b.Start != NoDate)
 	same := dated & bit(a.Start == b.Start)
 	c.both++

@@ -76,7 +76,7 @@ func BenjaminiHochberg(ps []float64) []float64 {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(ps[i], ps[j]) })
 	qs, least := make([]float64, len(ps)), 1.0
 	for rank, i := range slices.Backward(order) {
-		least = min(least, ps[i]*float64(len(ps))/float64(rank+1))
+		least = min(least, ps[i]*(float64(len(ps))/float64(rank+1)))
 		qs[i] = least
 	}
 	return qs
