@@ -26,7 +26,7 @@ func serverAccount() (account, error) {
 		if err != nil {
 			return account{}, fmt.Errorf("find the current user: %w", err)
 		}
-		return account{name: u.Username, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}, nil //nolint:gosec // ids are not negative
+		return account{name: u.Username, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}, nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)

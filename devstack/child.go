@@ -53,8 +53,10 @@ type child struct {
 }
 
 func newChild(s *Supervisor, p Process, order int) *child {
-	return &child{sup: s, p: p, order: order, quit: make(chan struct{}), kill: make(chan struct{}),
-		done: make(chan struct{}), ready: make(chan struct{})}
+	return &child{
+		sup: s, p: p, order: order, quit: make(chan struct{}), kill: make(chan struct{}),
+		done: make(chan struct{}), ready: make(chan struct{}),
+	}
 }
 
 func (c *child) status() Status {

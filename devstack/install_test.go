@@ -50,9 +50,9 @@ func TestMayEnter(t *testing.T) {
 func TestCanEnterNamesTheFolderInTheWay(t *testing.T) {
 	t.Parallel()
 	shut := t.TempDir()
-	require.NoError(t, os.Chmod(shut, 0o700)) //nolint:gosec // the point of the test
+	require.NoError(t, os.Chmod(shut, 0o700))
 	inner := filepath.Join(shut, "data")
-	require.NoError(t, os.Mkdir(inner, 0o711)) //nolint:gosec // the point of the test
+	require.NoError(t, os.Mkdir(inner, 0o711))
 	err := account{name: "somebody", uid: 54321, gid: 54321}.canEnter(inner)
 	require.True(t, fault.Is(err, fault.Invalid))
 	require.ErrorContains(t, err, "user somebody")

@@ -3,7 +3,6 @@ package devstack_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -96,8 +95,10 @@ func (r *recorder) of(kind devstack.EventKind) []devstack.Event {
 func open(t *testing.T, data string) (*devstack.Supervisor, *recorder) {
 	t.Helper()
 	rec := &recorder{}
-	sup, err := devstack.Open(t.Context(), devstack.Options{Data: data, OnEvent: rec.add,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	sup, err := devstack.Open(t.Context(), devstack.Options{
+		Data: data, OnEvent: rec.add,
+		Logger: slog.New(slog.DiscardHandler),
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, sup.Stop(context.WithoutCancel(t.Context())))

@@ -39,12 +39,16 @@ type URLs struct {
 // NewURLs builds the URLs of a database on 127.0.0.1.
 func NewURLs(port int, database string, p Passwords) URLs {
 	build := func(role, password string) string {
-		u := url.URL{Scheme: "postgres", User: url.UserPassword(role, password),
-			Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/" + database, RawQuery: "sslmode=disable"}
+		u := url.URL{
+			Scheme: "postgres", User: url.UserPassword(role, password),
+			Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/" + database, RawQuery: "sslmode=disable",
+		}
 		return u.String()
 	}
-	return URLs{Superuser: build(SuperuserRole, p.Superuser), Owner: build(OwnerRole, p.Owner),
-		App: build(AppRole, p.App), Worker: build(WorkerRole, p.Worker)}
+	return URLs{
+		Superuser: build(SuperuserRole, p.Superuser), Owner: build(OwnerRole, p.Owner),
+		App: build(AppRole, p.App), Worker: build(WorkerRole, p.Worker),
+	}
 }
 
 // loadPasswords reads the passwords of the data folder, or makes them when there is no cluster yet.

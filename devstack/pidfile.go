@@ -33,8 +33,10 @@ func newPIDRecord(p Process, pid, order int) (pidRecord, error) {
 		return pidRecord{}, err
 	}
 	boot, err := bootID()
-	return pidRecord{Name: p.Name, PID: pid, StartTicks: ticks, BootID: boot, Order: order,
-		StopSignal: p.StopSignal, StopTimeout: p.StopTimeout}, err
+	return pidRecord{
+		Name: p.Name, PID: pid, StartTicks: ticks, BootID: boot, Order: order,
+		StopSignal: p.StopSignal, StopTimeout: p.StopTimeout,
+	}, err
 }
 
 func bootID() (string, error) {

@@ -135,8 +135,10 @@ func (s *Supervisor) initCluster(ctx context.Context, bin pgBinaries, user accou
 	dir := filepath.Join(work, "pg")
 	err = s.runOnce(ctx, Process{
 		Name: "initdb", Path: filepath.Join(bin.dir, "initdb"), Dir: work, Env: serverEnv(work), Credential: user.credential(),
-		Args: []string{"-D", dir, "--username", SuperuserRole, "--pwfile", pwFile, "--auth", "scram-sha-256",
-			"--encoding", "UTF8", "--locale", "C.UTF-8", "--data-checksums"},
+		Args: []string{
+			"-D", dir, "--username", SuperuserRole, "--pwfile", pwFile, "--auth", "scram-sha-256",
+			"--encoding", "UTF8", "--locale", "C.UTF-8", "--data-checksums",
+		},
 	})
 	if err != nil {
 		return err

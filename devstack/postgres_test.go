@@ -45,8 +45,10 @@ func TestPostgres(t *testing.T) {
 
 	t.Run("it listens on loopback only, wants a password and loses nothing", func(t *testing.T) {
 		conn := connect(t, c.URLs.Superuser)
-		for setting, want := range map[string]string{"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "on",
-			"synchronous_commit": "on", "password_encryption": "scram-sha-256", "data_checksums": "on", "server_encoding": "UTF8"} {
+		for setting, want := range map[string]string{
+			"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "on",
+			"synchronous_commit": "on", "password_encryption": "scram-sha-256", "data_checksums": "on", "server_encoding": "UTF8",
+		} {
 			require.Equal(t, want, query(t, conn, "SHOW "+setting), setting)
 		}
 		require.Equal(t, devstack.DatabaseName, query(t, conn, "SELECT current_database()::text"))

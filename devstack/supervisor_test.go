@@ -60,10 +60,12 @@ func TestSupervisor(t *testing.T) {
 		data := newData(t)
 		sup, _ := open(t, data)
 		grandchild := filepath.Join(data, "grandchild")
-		require.NoError(t, sup.Start(t.Context(), devstack.Process{Name: "deaf", Path: "/bin/sh",
+		require.NoError(t, sup.Start(t.Context(), devstack.Process{
+			Name: "deaf", Path: "/bin/sh",
 			Args:        []string{"-c", `trap '' TERM; sleep 1000 & echo $! > ` + grandchild + `.tmp; mv ` + grandchild + `.tmp ` + grandchild + `; while :; do wait; done`},
 			StopTimeout: 100 * time.Millisecond,
-			Ready:       func(context.Context) error { _, err := os.Stat(grandchild); return err }}))
+			Ready:       func(context.Context) error { _, err := os.Stat(grandchild); return err },
+		}))
 		body, err := os.ReadFile(grandchild)
 		require.NoError(t, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(body)))
@@ -76,8 +78,10 @@ func TestSupervisor(t *testing.T) {
 	t.Run("a child that never becomes ready is stopped and its log is the cause", func(t *testing.T) {
 		t.Parallel()
 		sup, rec := open(t, newData(t))
-		err := sup.Start(t.Context(), devstack.Process{Name: "broken", Path: "/bin/sh", GiveUpAfter: 2,
-			Args: []string{"-c", "echo the disk is on fire; exit 3"}, Ready: devstack.ReadyTCP("127.0.0.1:1")})
+		err := sup.Start(t.Context(), devstack.Process{
+			Name: "broken", Path: "/bin/sh", GiveUpAfter: 2,
+			Args: []string{"-c", "echo the disk is on fire; exit 3"}, Ready: devstack.ReadyTCP("127.0.0.1:1"),
+		})
 		require.True(t, fault.Is(err, fault.Unavailable))
 		require.ErrorContains(t, err, "the disk is on fire")
 		require.Len(t, rec.of(devstack.Exited), 2)
@@ -168,8 +172,10 @@ func TestDataFolder(t *testing.T) {
 		require.NoError(t, innocent.Start())
 		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 		require.NoError(t, err)
-		body, err := json.Marshal(map[string]any{"name": "worker", "pid": innocent.Process.Pid, "start_ticks": 1,
-			"boot_id": strings.TrimSpace(string(boot)), "stop_signal": syscall.SIGTERM})
+		body, err := json.Marshal(map[string]any{
+			"name": "worker", "pid": innocent.Process.Pid, "start_ticks": 1,
+			"boot_id": strings.TrimSpace(string(boot)), "stop_signal": syscall.SIGTERM,
+		})
 		require.NoError(t, err)
 		file := filepath.Join(data, "run", "worker.pid")
 		require.NoError(t, os.WriteFile(file, body, 0o600))

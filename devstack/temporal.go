@@ -127,10 +127,12 @@ func (t Temporal) prepareFolder(dir string) error {
 }
 
 func (t Temporal) args(dir string, ports map[string]int) []string {
-	args := []string{"server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", "127.0.0.1",
+	args := []string{
+		"server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", "127.0.0.1",
 		"--port", strconv.Itoa(ports["temporal"]), "--ui-port", strconv.Itoa(ports["temporal-ui"]),
 		"--http-port", strconv.Itoa(ports["temporal-http"]), "--metrics-port", strconv.Itoa(ports["temporal-metrics"]),
-		"--namespace", t.Namespace, "--log-level", "warn", "--disable-config-file", "--disable-config-env"}
+		"--namespace", t.Namespace, "--log-level", "warn", "--disable-config-file", "--disable-config-env",
+	}
 	for _, name := range searchAttributes {
 		args = append(args, "--search-attribute", name+"=Keyword")
 	}
@@ -163,8 +165,10 @@ func (t Temporal) setRetention(ctx context.Context, address string) error {
 	if now.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() == Retention {
 		return nil
 	}
-	err = c.Update(ctx, &workflowservice.UpdateNamespaceRequest{Namespace: t.Namespace,
-		Config: &namespace.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(Retention)}})
+	err = c.Update(ctx, &workflowservice.UpdateNamespaceRequest{
+		Namespace: t.Namespace,
+		Config:    &namespace.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(Retention)},
+	})
 	if err != nil {
 		return fmt.Errorf("set retention of Temporal namespace: %w", err)
 	}

@@ -94,8 +94,10 @@ func urlsFor(base *url.URL, database string) devstack.URLs {
 		return u.String()
 	}
 	p := Passwords()
-	return devstack.URLs{Superuser: with(base.User), Owner: with(url.UserPassword(devstack.OwnerRole, p.Owner)),
-		App: with(url.UserPassword(devstack.AppRole, p.App)), Worker: with(url.UserPassword(devstack.WorkerRole, p.Worker))}
+	return devstack.URLs{
+		Superuser: with(base.User), Owner: with(url.UserPassword(devstack.OwnerRole, p.Owner)),
+		App: with(url.UserPassword(devstack.AppRole, p.App)), Worker: with(url.UserPassword(devstack.WorkerRole, p.Worker)),
+	}
 }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 		return 2, err
 	}
 	if flags.NArg() == 0 {
-		return 2, errors.New("no command: testdb [flags] -- go test ./...")
+		return 2, errors.New("no command: testdb [flags] -- go test PACKAGES")
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	sweep(ctx, log)
@@ -116,7 +116,7 @@ func execute(ctx context.Context, args, env []string) (int, error) {
 // scratch prefers memory, where a database that is never synced costs no disk writes; "" means the usual place.
 func scratch() string {
 	var fs syscall.Statfs_t
-	if syscall.Statfs(sharedMem, &fs) == nil && fs.Bavail*uint64(fs.Bsize) > enoughSpace { //nolint:gosec // a block size is positive
+	if syscall.Statfs(sharedMem, &fs) == nil && fs.Bavail*uint64(fs.Bsize) > enoughSpace {
 		if syscall.Access(sharedMem, 0o7) == nil {
 			return sharedMem
 		}

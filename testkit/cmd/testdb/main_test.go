@@ -40,8 +40,10 @@ func TestRun(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan int, 1)
 		go func() {
-			code, _ := run(ctx, []string{"-temporal=false", "--", "sh", "-c", //nolint:errcheck // the code tells
-				"echo $" + testkit.DatabaseVariable + " > " + out + ".tmp; mv " + out + ".tmp " + out + "; sleep 1000; true"})
+			code, _ := run(ctx, []string{
+				"-temporal=false", "--", "sh", "-c",
+				"echo $" + testkit.DatabaseVariable + " > " + out + ".tmp; mv " + out + ".tmp " + out + "; sleep 1000; true",
+			})
 			ended <- code
 		}()
 		var url string
