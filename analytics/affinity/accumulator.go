@@ -11,8 +11,9 @@ import (
 	"revarch/fault"
 )
 
-// MaxProducts is the largest number of products a matrix can have.
-const MaxProducts = math.MaxUint16
+// MaxProducts is the largest number of products a matrix can have: pairs grow with its square, and at this size the
+// matrices of all scopes still fit in about 300 MB.
+const MaxProducts = 1000
 
 // NoDate is the start of an order line whose date is unknown.
 const NoDate int32 = math.MinInt32
