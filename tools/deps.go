@@ -9,7 +9,6 @@ import (
 	"revarch/services/connections"
 	"revarch/services/dashboard"
 	"revarch/services/governance"
-	"revarch/services/identity"
 	"revarch/services/paging"
 	"revarch/services/readiness"
 	"revarch/services/scoring"
@@ -18,7 +17,6 @@ import (
 
 // Deps are the services the tools work on.
 type Deps struct {
-	Identity    *identity.Service
 	Log         *governance.Service
 	Cursors     paging.Codec
 	Connections *connections.Service

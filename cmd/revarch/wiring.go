@@ -78,6 +78,6 @@ func (a *app) resources(rs *api.Runs, registry *tools.Registry) []api.Resource {
 
 // toolDeps are the services that tools work on.
 func (a *app) toolDeps() tools.Deps {
-	return tools.Deps{Identity: a.identity, Log: a.log, Cursors: a.cursors, Connections: a.connections, Accounts: a.accounts(),
+	return tools.Deps{Log: a.log, Cursors: a.cursors, Connections: a.connections, Accounts: a.accounts(),
 		Dashboard: a.dashboard(), Readiness: a.readiness(), Scoring: a.scoring, Tasks: a.tasks()}
 }
