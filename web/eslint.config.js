@@ -5,7 +5,7 @@ import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'screenshots', 'src/api/schema.d.ts'] },
+  { ignores: ['dist', 'node_modules', 'src/api/schema.d.ts'] },
   js.configs.recommended,
   ...tseslint.configs.strict,
   jsxA11y.flatConfigs.recommended,
@@ -15,9 +15,8 @@ export default tseslint.config(
     languageOptions: { globals: globals.browser },
     rules: {
       'jsx-a11y/no-autofocus': ['error', { ignoreNonDOM: true }],
-      'no-restricted-imports': ['error', { patterns: ['**/dev/*'] }],
       'no-console': 'error',
     },
   },
-  { files: ['dev/**', 'scripts/**', '*.{js,ts}'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
+  { files: ['scripts/**', '*.{js,ts}'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
 );

@@ -5,7 +5,8 @@ import { useState, type KeyboardEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { api } from '../api/client';
 import type { AccountPage } from '../api/types';
-import { navigation } from './nav';
+import { navigationOf } from './nav';
+import { useMe } from './session';
 
 interface Hit { to: string; label: string; note: string }
 
@@ -15,6 +16,7 @@ export default function Finder({ close }: { close: () => void }) {
   const [at, setAt] = useState(0);
   const [query] = useDebouncedValue(text.trim(), 150);
   const navigate = useNavigate();
+  const me = useMe();
   const accounts = useQuery({
     queryKey: ['finder', query],
     queryFn: ({ signal }) => api.get<AccountPage>('/api/accounts', { query, limit: 8 }, signal),
@@ -23,7 +25,7 @@ export default function Finder({ close }: { close: () => void }) {
   });
   const wanted = text.trim().toLowerCase();
   const hits: Hit[] = [
-    ...navigation
+    ...navigationOf(me.role)
       .filter((n) => n.label.toLowerCase().includes(wanted))
       .map((n) => ({ to: n.to, label: n.label, note: n.section ?? 'Page' })),
     ...(query.length >= 2 ? (accounts.data?.accounts ?? []) : []).map((a) => ({

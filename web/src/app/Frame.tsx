@@ -1,17 +1,17 @@
 import { ActionIcon, AppShell, Burger, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure, useHotkeys, useLocalStorage } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef } from 'react';
-import { Link, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
+import { Link, NavLink, Outlet, useLocation } from 'react-router';
 import { api } from '../api/client';
 import { Loading } from '../components/basics';
 import { Dropdown } from '../components/Dropdown';
 import { Icon } from '../components/icons';
 import { Mark } from '../components/Mark';
 import { useToasts } from '../components/toasts';
-import { navigation, type NavItem } from './nav';
+import { navigationOf, type NavItem } from './nav';
 import { RunningJobs } from './RunningJobs';
-import { meKey, RequireSession, useMe } from './session';
+import { RequireSession, useMe } from './session';
 
 const Finder = lazy(() => import('./Finder'));
 
@@ -24,6 +24,7 @@ function Shell() {
   const [finder, find] = useDisclosure(false);
   const [narrow, setNarrow] = useLocalStorage({ key: 'revarch-nav-narrow', defaultValue: false });
   const location = useLocation();
+  const items = navigationOf(useMe().role);
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   useHotkeys([['mod+K', find.open]], []);
@@ -57,9 +58,9 @@ function Shell() {
       </AppShell.Header>
       <AppShell.Navbar component="nav" aria-label="Main">
         <div className="nav">
-          {navigation.filter((n) => !n.section).map((n) => <NavEntry key={n.to} item={n} narrow={narrow} />)}
+          {items.filter((n) => !n.section).map((n) => <NavEntry key={n.to} item={n} narrow={narrow} />)}
           {narrow ? <hr style={{ width: '100%', border: 0, borderTop: '1px solid var(--line)' }} /> : <h2>Settings</h2>}
-          {navigation.filter((n) => n.section).map((n) => <NavEntry key={n.to} item={n} narrow={narrow} />)}
+          {items.filter((n) => n.section).map((n) => <NavEntry key={n.to} item={n} narrow={narrow} />)}
           <span style={{ flex: 1 }} />
           <button type="button" className="item hide-phone" onClick={() => setNarrow(!narrow)} aria-label={narrow ? 'Expand navigation' : 'Collapse navigation'}>
             <Icon name="collapse" />{!narrow && 'Collapse'}
@@ -99,15 +100,12 @@ function SchemeSwitch() {
 
 function Person() {
   const me = useMe();
-  const client = useQueryClient();
-  const navigate = useNavigate();
   const toasts = useToasts();
   const signOut = useMutation({
     mutationFn: () => api.post('/api/auth/logout'),
     onSuccess: () => {
-      client.clear();
-      client.setQueryData(meKey, null);
-      void navigate('/sign-in');
+      // A fresh page: nothing of the session stays in memory, and the next person does not land where this one was.
+      window.location.assign('/sign-in');
     },
     onError: (error) => toasts.bad('You are still signed in', error),
   });

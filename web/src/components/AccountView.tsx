@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { api } from '../api/client';
 import type { AccountDetail, Score, ScoreModel } from '../api/types';
 import { count, decimal, exact, percent, words } from '../lib/format';
-import { modelName, models, scoreReason, severity } from '../lib/scores';
+import { levelOf, modelName, models, scoreReason } from '../lib/scores';
 import { useUrlState } from '../lib/url';
 import { Bar, Empty, Facts, Loading, Missing, Money, Or, Problem, Tag, When } from './basics';
 import { DecompositionDrawer } from './Decomposition';
@@ -59,7 +59,7 @@ export function AccountView({ id, headless }: { id: string; headless?: boolean }
 
 function ScoreTile({ model, score, reason, onOpen }: { model: ScoreModel; score: Score | null; reason: string | null; onOpen: () => void }) {
   const value = score?.composite_score ?? null;
-  const level = value === null ? null : severity(model, value);
+  const level = value === null ? null : levelOf(model, value, score?.level);
   const body = (
     <>
       <div className="label">{modelName[model]}</div>
@@ -79,7 +79,7 @@ function ScoreTile({ model, score, reason, onOpen }: { model: ScoreModel; score:
 function Overview({ detail: { account } }: { detail: AccountDetail }) {
   return (
     <Facts items={[
-      ['Status', words(account.status)],
+      ['Status', <Or key="status" value={account.status && words(account.status)} reason="The CRM gives no status" />],
       ['ARR', <Money key="arr" cents={account.arr_cents} currency={account.currency} reason="No subscription is known" />],
       ['Renewal', account.renewal_date ? <span key="r">{exact(account.renewal_date)}</span> : <Missing key="r" reason="No renewal date is known" />],
       ['Segment', <Or key="s" value={account.segment} reason="No segment is set" />],

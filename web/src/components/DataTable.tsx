@@ -20,6 +20,8 @@ export interface Column<R> {
   width?: number;
   /** Hidden until switched on in the column menu. */
   extra?: boolean;
+  /** May take several lines. */
+  wrap?: boolean;
   /** Left out on a phone. */
   wide?: boolean;
   /** Always shown: the row's name. */
@@ -102,7 +104,6 @@ export function DataTable<R>(props: Props<R>) {
         </div>
       )}
       {list.error && <div style={{ padding: 12 }}><Problem what={`${name} could not be loaded`} error={list.error} retry={list.retry} /></div>}
-      { }
       <div className="scroll" ref={scroll} tabIndex={rows.length ? undefined : 0} role="region" aria-label={`${name} table`}>
         <table className="table data" aria-label={name} aria-rowcount={props.total ?? undefined} aria-busy={list.pending || list.stale} style={{ opacity: list.stale ? 0.6 : 1 }}>
           <thead>
@@ -125,7 +126,7 @@ export function DataTable<R>(props: Props<R>) {
                 // A row takes the keyboard like a grid's: arrows move, Enter opens.
                 <tr key={key} data-index={index} data-open={onOpen ? true : undefined} data-selected={selected.has(key) || undefined} tabIndex={index === Math.min(active, rows.length - 1) ? 0 : -1} onFocus={() => setActive(index)} onKeyDown={(e) => onKey(e, row, index)} onClick={(e) => onClick(e, row)}>
                   {bulk && <td><input type="checkbox" aria-label={`Select ${props.rowName(row)}`} checked={selected.has(key)} onChange={() => setSelected(toggled(selected, key))} /></td>}
-                  {columns.map((c) => <td key={c.key} data-align={c.align} className={c.wide ? 'hide-phone' : undefined}>{c.cell(row)}</td>)}
+                  {columns.map((c) => <td key={c.key} data-align={c.align} data-wrap={c.wrap} className={c.wide ? 'hide-phone' : undefined}>{c.cell(row)}</td>)}
                 </tr>
               );
             })}

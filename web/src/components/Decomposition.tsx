@@ -1,7 +1,7 @@
-import { Drawer } from '@mantine/core';
+import { Drawer, Tooltip } from '@mantine/core';
 import type { RuleResult, Score, ScoreModel } from '../api/types';
 import { decimal, exact, percent, words } from '../lib/format';
-import { fired, isMissing, modelName, ruleName, ruleValue, scoreReason, severity } from '../lib/scores';
+import { confidenceTone, fired, isMissing, levelOf, leverText, modelName, ruleName, ruleValue, scoreReason, severity } from '../lib/scores';
 import { Bar, Empty, Facts, Missing, Note, Tag } from './basics';
 
 export function DecompositionDrawer({ model, score, reason, of, onClose, loading }: { model: ScoreModel | null; score: Score | null | undefined; reason?: string | null; of: string; onClose: () => void; loading?: boolean }) {
@@ -17,7 +17,7 @@ export function Decomposition({ score }: { score: Score }) {
   const triggered = fired(score);
   const rest = score.rule_results.filter((r) => !r.triggered && !isMissing(r));
   const missing = score.rule_results.filter((r) => isMissing(r));
-  const level = score.composite_score === null ? null : severity(score.model, score.composite_score);
+  const level = score.composite_score === null ? null : levelOf(score.model, score.composite_score, score.level);
   return (
     <div className="stack">
       <div className="row apart">
@@ -27,8 +27,13 @@ export function Decomposition({ score }: { score: Score }) {
           </span>
           {level && <Tag tone={level.tone}>{level.word}</Tag>}
         </div>
-        <span className="dim">{words(score.confidence)} confidence, {percent(score.coverage)} of the weight has data</span>
       </div>
+      <Facts items={[
+        ['Confidence', <Tag key="c" tone={confidenceTone[score.confidence]}>{words(score.confidence)}</Tag>],
+        ['Coverage', <Tooltip key="v" label="The share of the weight that has data"><span>{percent(score.coverage)}</span></Tooltip>],
+        ['Rules evaluated', score.rules_evaluated],
+        ['Rules triggered', score.rules_triggered.length],
+      ]} />
       {score.composite_score === null && <Note tone="warn">{scoreReason(score.status)}. The parts that are known are below.</Note>}
 
       <section aria-labelledby="decomp-categories">
@@ -61,7 +66,7 @@ export function Decomposition({ score }: { score: Score }) {
             {score.levers.map((lever) => (
               <li key={lever.rule_id} className="row apart">
                 <span>{ruleName(lever.rule_id)} <span className="dim">{lever.rule_id}</span></span>
-                <span className="nowrap">up to {lever.points > 0 ? '+' : ''}{decimal(lever.points)} points</span>
+                <span className="dim">{leverText(lever)}</span>
               </li>
             ))}
           </ul>
@@ -79,8 +84,6 @@ export function Decomposition({ score }: { score: Score }) {
       </details>
 
       <Facts items={[
-        ['Rules evaluated', score.rules_evaluated],
-        ['Rules triggered', score.rules_triggered.length],
         ['Computation time', `${decimal(score.computation_time_ms, score.computation_time_ms < 10 ? 2 : 0)} ms`],
         ['Computed at', exact(score.computed_at)],
         ['Model version', <span key="v" className="mono">{score.model_version}</span>],
@@ -101,7 +104,7 @@ function RuleTable({ rules, label }: { rules: RuleResult[]; label: string }) {
             <tr key={r.rule_id}>
               <td>{ruleName(r.rule_id)} <span className="dim nowrap">{r.rule_id}</span></td>
               <td data-align="end" className="nowrap">{ruleValue(r.value)}</td>
-              <td className="hide-phone nowrap">{r.threshold === null ? '' : String(r.threshold)}</td>
+              <td className="hide-phone nowrap">{r.threshold}</td>
               <td data-align="end" className="nowrap">{decimal(r.contribution)}</td>
               <td className="hide-phone dim">{r.source ?? <Missing reason="The source was not recorded" />}</td>
             </tr>

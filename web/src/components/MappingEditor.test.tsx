@@ -6,9 +6,9 @@ import { RequireSession } from '../app/session';
 import { json, me, network, problem, renderRoutes, type Handler } from '../test/render';
 import MappingEditor from './MappingEditor';
 
-const mapping = (source_field: string, target_field: string): Mapping => ({ object: 'Account', source_field, target_field, transform: null, required: false, source_type: 'string' });
+const mapping = (source_field: string, target_field: string): Mapping => ({ object: 'Account', source_field, target_field, required: false, source_type: 'string' });
 const field = (name: string) => ({ name, label: name, type: 'string', custom: false, nullable: true, picklist_values: [] });
-const target = (target_field: string, label: string) => ({ object: 'Account', target_field, label, type: 'text', required: false, description: null });
+const target = (target_field: string, label: string) => ({ object: 'Account', target_field, label, type: 'text', required: false, description: '' });
 let saved: Mapping[];
 beforeEach(() => { saved = [mapping('Name', 'name')]; });
 

@@ -1,4 +1,4 @@
-import { Button, Select, Tabs, TextInput, Tooltip } from '@mantine/core';
+import { Button, NativeSelect, Select, Tabs, Tooltip } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -8,7 +8,7 @@ import { useMay } from '../app/session';
 import { useDiscovery } from '../lib/connectors';
 import { count, plural } from '../lib/format';
 import { useLeaveGuard } from '../lib/hooks';
-import { diff, errorsByRow, mappingKey, toDraft, type Draft } from '../lib/mappings';
+import { diff, errorsByRow, mappingKey, toDraft, transformChoices, type Draft } from '../lib/mappings';
 import { useUrlState } from '../lib/url';
 import { Loading, Note, Panel, Problem } from './basics';
 import { LeaveDialog } from './LeaveDialog';
@@ -33,7 +33,7 @@ interface EditorProps { provider: string; path: string; saved: Answer<MappingSet
 function Editor({ provider, path, saved, fields }: EditorProps) {
   const { data: set, etag } = saved;
   const { get, set: setUrl } = useUrlState();
-  const may = useMay('manager');
+  const may = useMay('admin');
   const client = useQueryClient();
   const before = toDraft(set.mappings);
   const [draft, setDraft] = useState<Draft>(before);
@@ -120,14 +120,14 @@ function Editor({ provider, path, saved, fields }: EditorProps) {
 }
 
 // The service refuses what it does not know, so only its own fields are sent.
-const wire = ({ object, source_field, target_field, transform, required, source_type }: Mapping): Mapping => ({ object, source_field, target_field, transform: transform || null, required, source_type });
+const wire = ({ object, source_field, target_field, transform, required, source_type }: Mapping): Mapping => ({ object, source_field, target_field, transform: transform || undefined, required, source_type });
 
 function rowsOf(object: string, set: MappingSet, draft: Draft): { key: string; target: MappingTarget }[] {
   const rows = set.targets.filter((t) => t.object === object).map((target) => ({ key: mappingKey(target), target }));
   const known = new Set(rows.map((r) => r.key));
   for (const [key, m] of draft) {
     if (m.object === object && !known.has(key)) {
-      rows.push({ key, target: { object, target_field: m.target_field, label: m.target_field, type: m.source_type, required: m.required, description: null } });
+      rows.push({ key, target: { object, target_field: m.target_field, label: m.target_field, type: '', required: m.required, description: '' } });
     }
   }
   return rows;
@@ -150,7 +150,7 @@ function Row({ target, mapping, suggestion, fields, error, readOnly, onChange }:
   const pick = (name: string | null) => {
     const field = fields.find((f) => f.name === name);
     if (!name) onChange(null);
-    else onChange({ object: target.object, target_field: target.target_field, required: target.required, transform: mapping?.transform ?? null, source_field: name, source_type: field?.type ?? mapping?.source_type ?? '' });
+    else onChange({ object: target.object, target_field: target.target_field, required: target.required, transform: mapping?.transform, source_field: name, source_type: field?.source_type ?? mapping?.source_type });
   };
   const missing = target.required && !mapping ? 'Required' : undefined;
   return (
@@ -168,7 +168,7 @@ function Row({ target, mapping, suggestion, fields, error, readOnly, onChange }:
         </div>
       </td>
       <td className="hide-phone">
-        <TextInput aria-label={`Transform for ${target.label}`} size="xs" w={150} placeholder="None" disabled={readOnly || !mapping} value={mapping?.transform ?? ''} onChange={(e) => mapping && onChange({ ...mapping, transform: e.currentTarget.value || null })} />
+        <NativeSelect aria-label={`Transform for ${target.label}`} size="xs" w={170} disabled={readOnly || !mapping} data={transformChoices(target, mapping)} value={mapping?.transform ?? ''} onChange={(e) => mapping && onChange({ ...mapping, transform: e.currentTarget.value || undefined })} />
       </td>
     </tr>
   );

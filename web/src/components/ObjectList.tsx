@@ -34,7 +34,7 @@ export default function ObjectList({ provider }: { provider: string }) {
                 <td>{f.label}</td>
                 <td className="mono">{f.name}</td>
                 <td>{f.type}</td>
-                <td><div className="row">{f.custom && <Tag tone="info">Custom</Tag>}{!f.nullable && <Tag tone="none">Always set</Tag>}{f.picklist_values?.length ? <span className="dim" title={f.picklist_values.join(', ')}>{count(f.picklist_values.length)} values</span> : null}</div></td>
+                <td><div className="row">{f.custom && <Tag tone="info">Custom</Tag>}{!f.nullable && <Tag tone="none">Always set</Tag>}{f.picklist_values.length ? <span className="dim" title={f.picklist_values.map((v) => v.label).join(', ')}>{count(f.picklist_values.length)} values</span> : null}</div></td>
               </tr>
             ))}
           </tbody>

@@ -1,26 +1,25 @@
 import { Anchor, Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { api } from '../api/client';
 import type { Run } from '../api/types';
 import { useMay } from '../app/session';
-import { count, decimal, duration, percent, words } from '../lib/format';
+import { count, decimal, duration, percent, plural, words } from '../lib/format';
 import { runKey, useRunEvents } from '../lib/live';
 import { useNow } from '../lib/hooks';
-import { fraction, isActive, progressText, rate, runTitle, runTone, secondsLeft, type Sample } from '../lib/runs';
+import { countsOf, fraction, isActive, progressText, rate, runTitle, runTone, secondsLeft, type Sample } from '../lib/runs';
 import { Bar, Facts, Loading, Missing, Note, Or, Problem, Tag, When } from './basics';
 import { Icon } from './icons';
 import { useToasts } from './toasts';
 
+const RunFailures = lazy(() => import('./RunFailures'));
+
 export function useRun(id: string) {
   return useQuery({
     queryKey: runKey(id),
-    queryFn: async ({ signal }) => {
-      const answer = await api.get<Run | { run: Run }>(`/api/runs/${encodeURIComponent(id)}`, undefined, signal);
-      return 'run' in answer ? answer.run : answer;
-    },
+    queryFn: ({ signal }) => api.get<Run>(`/api/runs/${encodeURIComponent(id)}`, undefined, signal),
     enabled: id !== '',
   });
 }
@@ -36,14 +35,15 @@ export function RunView({ id }: { id: string }) {
   return (
     <div className="stack">
       <div className="row apart">
-        <Tag tone={runTone[run.status]}>{words(run.status)}</Tag>
-        {active && <CancelButton run={run} />}
+        <Tag tone={runTone[run.status]}>{run.cancelling && active ? 'Cancelling' : words(run.status)}</Tag>
+        {active && !run.cancelling && <CancelButton run={run} />}
       </div>
       <Progress run={run} samples={samples} />
       {active && !connected && samples.length > 0 && <Note tone="info">The live connection was lost; reconnecting. The run itself goes on.</Note>}
       <Outcome run={run} />
       <Counts run={run} />
       <Warnings run={run} />
+      {(run.counts.failed ?? 0) > 0 && <Suspense fallback={null}><RunFailures run={run} /></Suspense>}
       <RunFacts run={run} />
     </div>
   );
@@ -62,7 +62,7 @@ function Progress({ run, samples }: { run: Run; samples: Sample[] }) {
       <div className="row apart" style={{ fontSize: '0.8125rem' }}>
         <span>{progressText(run)}{share !== null && active ? ` (${percent(share)})` : ''}</span>
         <span className="dim">
-          {perSecond !== null && `${count(perSecond)} ${run.progress?.unit ?? 'rows'}/s`}
+          {perSecond !== null && `${count(perSecond)} ${run.progress.unit || 'rows'}/s`}
           {left !== null && `, about ${duration(left)} left`}
           {elapsed !== null && `${perSecond !== null ? ', ' : ''}${duration(elapsed)}${active ? ' so far' : ''}`}
         </span>
@@ -113,18 +113,27 @@ function Outcome({ run }: { run: Run }) {
   }
   if (run.status === 'cancelled') return <Note tone="info">Cancelled. What was stored before is kept.</Note>;
   if (run.status === 'succeeded') {
-    return <Note tone="good">Done. <Link to="/accounts">See the accounts</Link></Note>;
+    const { to, label } = resultOf(run);
+    return <Note tone="good">Done. <Link to={to}>{label}</Link></Note>;
   }
   return null;
 }
 
+function resultOf(run: Run): { to: string; label: string } {
+  switch (run.kind) {
+    case 'match_accounts': return { to: '/accounts?view=matches', label: 'See the matches' };
+    case 'ingest_dataset': return { to: '/settings/datasets', label: 'See the datasets' };
+    default: return { to: '/accounts', label: 'See the accounts' };
+  }
+}
+
 function Counts({ run }: { run: Run }) {
-  const entries = Object.entries(run.counts);
+  const entries = countsOf(run);
   if (!entries.length) return null;
   return (
     <section aria-labelledby="run-counts">
       <h2 id="run-counts" style={{ marginBottom: 8 }}>{isActive(run) ? 'So far' : 'What it did'}</h2>
-      <Facts items={entries.map(([key, n]) => [words(key), count(n)])} />
+      <Facts items={entries.map((c) => [c.label, count(c.value)])} />
     </section>
   );
 }
@@ -136,7 +145,7 @@ function Warnings({ run }: { run: Run }) {
       <h2 id="run-warnings">Warnings ({count(run.warnings.length)})</h2>
       <ul className="list">
         {run.warnings.map((w) => (
-          <li key={w.code + w.message} className="row apart"><span><Tag tone="warn">{words(w.code)}</Tag> {w.message}</span><span className="dim nowrap">{count(w.count)} times</span></li>
+          <li key={w.code + w.message} className="row apart"><span><Tag tone="warn">{words(w.code)}</Tag> {w.message}</span><span className="dim nowrap">{plural(w.count, 'time')}</span></li>
         ))}
       </ul>
     </section>

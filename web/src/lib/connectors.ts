@@ -52,9 +52,13 @@ export function useSync(provider: string) {
 }
 
 const authErrors: Record<string, string> = {
+  denied: 'The connection was declined on the provider’s page, or you may not connect providers. Nothing was changed.',
   access_denied: 'The connection was declined on the provider’s page. Nothing was changed.',
-  state_mismatch: 'The answer did not belong to a request from this browser. Start the connection again here.',
-  invalid_state: 'The connection request is unknown, used up or too old. Start the connection again here.',
-  expired_state: 'The connection request was too old. Start the connection again here.',
+  invalid: 'The connection request is unknown, was used already or took longer than ten minutes. Start the connection again here.',
+  unauthenticated: 'Your session ended meanwhile. Start the connection again here.',
+  client_misconfigured: 'The provider refused this installation’s client. Your operator has to check its client ID and secret.',
+  scope_missing: 'The provider granted too little. Connect again with a user that may read accounts, contacts, opportunities and tasks.',
+  throttled: 'Too many attempts. Wait a minute, then connect again.',
+  unavailable: 'The provider could not be reached. Try again in a few minutes.',
 };
 export const authError = (code: string) => authErrors[code] ?? `The provider did not complete the connection (${code.replaceAll('_', ' ')}). Try again; if it keeps failing, check the provider’s settings.`;

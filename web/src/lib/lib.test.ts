@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Mapping, Run } from '../api/types';
 import { toCsv } from './csv';
 import { duration, exact, money, moneyShort, plural, relative, words } from './format';
-import { diff, errorsByRow, mappingKey, toDraft } from './mappings';
+import { diff, errorsByRow, mappingKey, toDraft, transformChoices } from './mappings';
 import { atLeast } from './roles';
 import { visibleRange } from './rowWindow';
-import { addSample, fraction, progressText, rate, secondsLeft } from './runs';
-import { severity } from './scores';
+import { addSample, countsOf, fraction, progressText, rate, secondsLeft } from './runs';
+import { formulaText, levelOf, leverText, severity } from './scores';
 
 const run = (change: Partial<Run>): Run => ({
-  id: 'r', kind: 'sync', subject: 'crm_a', status: 'running', phase: null, progress: null, counts: {}, warnings: [], error: null, started_by: null, started_at: null, finished_at: null, workflow_id: null, temporal_url: null, ...change,
+  id: 'r', kind: 'connector_sync', subject: 'crm_a', status: 'running', phase: 'pulling', progress: { done: 0, total: null, unit: 'rows' }, counts: {}, warnings: [], error: null, trigger: 'manual', started_by: '', created_at: '2026-03-01T12:00:00Z', started_at: null, finished_at: null, cancelling: false, workflow_id: '', temporal_url: null, ...change,
 });
 
 describe('format', () => {
@@ -61,13 +61,13 @@ describe('a run', () => {
 });
 
 describe('mappings', () => {
-  const m = (target_field: string, source_field: string, transform: string | null = null): Mapping => ({ object: 'Account', target_field, source_field, transform, required: false, source_type: 'string' });
+  const m = (target_field: string, source_field: string, transform?: string): Mapping => ({ object: 'Account', target_field, source_field, transform, required: false, source_type: 'string' });
   test('differ by what was added, changed and removed', () => {
     const changes = diff(toDraft([m('name', 'Name'), m('domain', 'Website')]), toDraft([m('name', 'Legal_Name'), m('seats', 'Seats')]));
     expect(changes.map((c) => [c.kind, (c.after ?? c.before)?.target_field])).toEqual([['changed', 'name'], ['added', 'seats'], ['removed', 'domain']]);
   });
   test('do not differ by an empty transform', () => {
-    expect(diff(toDraft([m('name', 'Name', null)]), toDraft([m('name', 'Name', '')]))).toEqual([]);
+    expect(diff(toDraft([m('name', 'Name', undefined)]), toDraft([m('name', 'Name', '')]))).toEqual([]);
   });
   test('get their errors beside the row they were sent in', () => {
     const sent = [m('name', 'Name'), m('seats', 'Nope')];
@@ -103,5 +103,32 @@ describe('roles and severities', () => {
     expect(severity('health', 40).tone).toBe('warn');
     expect(severity('risk', 75).tone).toBe('bad');
     expect(severity('risk', 34).tone).toBe('good');
+  });
+});
+
+describe('what the service says in codes', () => {
+  test('counts read in the order of the work, without what did not happen', () => {
+    const counts = { accounts_scored: 12, match_ambiguous: 0, failed: 0, read: 40, invented: 3, created: 40 };
+    expect(countsOf({ counts }).map((c) => c.label)).toEqual(['Read', 'Created', 'Failed', 'Accounts scored', 'Invented']);
+  });
+  test('a lever moves the score or asks for data', () => {
+    const lever = { rule_id: 'H-AD1', category: 'adoption', points: 4.25, coverage_gain: 0, missing: false };
+    expect(leverText(lever)).toBe('+4.3 points at best');
+    expect(leverText({ ...lever, points: -4.2 })).toBe('−4.2 points at best');
+    expect(leverText({ ...lever, points: 0, missing: true, coverage_gain: 0.061 })).toBe('no value yet: adds 6.1% coverage');
+  });
+  test('a formula reads as a sentence', () => {
+    expect(formulaText('lin 0.1->0, 0.8->100')).toBe('0.1 gives 0, 0.8 gives 100, straight between');
+    expect(formulaText('map 0:0, 1:60, 2+:100')).toBe('0 gives 0, 1 gives 60, 2 or more gives 100');
+    expect(formulaText('bool 80, 0')).toBe('80 when true, 0 when not');
+  });
+  test('the level that the service gives a score wins over our thresholds', () => {
+    expect(levelOf('risk', 80, 'WARNING').word).toBe('Warning');
+    expect(levelOf('risk', 80, null).word).toBe('Critical');
+  });
+  test('a mapping offers the transforms that fit its field', () => {
+    expect(transformChoices({ type: 'money' }, null).map((t) => t.value)).toEqual(['', 'cents', 'round_cents']);
+    const odd = { object: 'Account', source_field: 'A', target_field: 'b', transform: 'later', required: false };
+    expect(transformChoices({ type: 'integer' }, odd).map((t) => t.value)).toEqual(['', 'later']);
   });
 });

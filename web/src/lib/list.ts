@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { api, type Query } from '../api/client';
 
 /** A list read page by page with the service's cursor. `pick` takes the rows out of one page. */
-export function useCursorList<P extends { next_cursor: string | null }, R>(
+export function useCursorList<P extends { next_cursor?: string | null }, R>(
   key: string, path: string, query: Query, pick: (page: P) => R[], options?: { refetchInterval?: number },
 ) {
   const result = useInfiniteQuery({
@@ -26,4 +26,4 @@ export function useCursorList<P extends { next_cursor: string | null }, R>(
   };
 }
 
-export type CursorList<R> = Pick<ReturnType<typeof useCursorList<{ next_cursor: string | null }, R>>, 'rows' | 'pending' | 'stale' | 'error' | 'retry' | 'hasMore' | 'loadMore' | 'loadingMore'>;
+export type CursorList<R> = Pick<ReturnType<typeof useCursorList<{ next_cursor?: string | null }, R>>, 'rows' | 'pending' | 'stale' | 'error' | 'retry' | 'hasMore' | 'loadMore' | 'loadingMore'>;

@@ -24,7 +24,7 @@ beforeEach(() => { Stream.all = []; vi.stubGlobal('EventSource', Stream); });
 afterEach(() => { vi.unstubAllGlobals(); vi.useRealTimers(); });
 
 const run: Run = {
-  id: 'r1', kind: 'sync', subject: 'crm_a', status: 'running', phase: 'pulling', progress: { done: 10, total: 100, unit: 'rows' }, counts: { read: 10 }, warnings: [], error: null, started_by: 'ada@example.org', started_at: '2026-03-01T12:00:00Z', finished_at: null, workflow_id: 'sync/o/crm_a', temporal_url: null,
+  id: 'r1', kind: 'connector_sync', trigger: 'manual', created_at: '2026-03-01T12:00:00Z', cancelling: false, subject: 'crm_a', status: 'running', phase: 'pulling', progress: { done: 10, total: 100, unit: 'rows' }, counts: { read: 10 }, warnings: [], error: null, started_by: 'ada@example.org', started_at: '2026-03-01T12:00:00Z', finished_at: null, workflow_id: 'sync/o/crm_a', temporal_url: null,
 };
 async function show(first: Run) {
   network({ 'GET /api/auth/me': () => json(me), 'GET /api/runs/r1': () => json(first) });

@@ -35,8 +35,7 @@ export function useRunEvents(id: string, enabled: boolean): { connected: boolean
       source.addEventListener('run', (event) => {
         const run = JSON.parse((event as MessageEvent<string>).data) as Run;
         client.setQueryData(runKey(id), run);
-        const done = run.progress?.done;
-        if (done !== undefined) setSamples((old) => addSample(old, { at: Date.now(), done }));
+        setSamples((old) => addSample(old, { at: Date.now(), done: run.progress.done }));
         if (!isActive(run)) {
           stop();
           void client.invalidateQueries({ queryKey: ['runs'] });
@@ -44,7 +43,7 @@ export function useRunEvents(id: string, enabled: boolean): { connected: boolean
           void client.invalidateQueries({ queryKey: ['connectors'] });
           void client.invalidateQueries({ queryKey: ['accounts'] });
           void client.invalidateQueries({ queryKey: ['account'] });
-          void client.invalidateQueries({ queryKey: ['dashboard'] });
+          for (const key of ['dashboard', 'affected', 'matches', 'datasets']) void client.invalidateQueries({ queryKey: [key] });
         }
       });
       source.onerror = () => {

@@ -8,6 +8,6 @@ export const atLeast = (role: Role | undefined, needed: Role) => order.indexOf(r
 export const assignableRoles: { value: Role; label: string; may: string }[] = [
   { value: 'viewer', label: 'Viewer', may: 'reads everything' },
   { value: 'rep', label: 'Rep', may: 'also writes tasks' },
-  { value: 'manager', label: 'Manager', may: 'also connects, syncs, imports and exports' },
-  { value: 'admin', label: 'Admin', may: 'also settings, members and keys' },
+  { value: 'manager', label: 'Manager', may: 'also syncs, imports and exports' },
+  { value: 'admin', label: 'Admin', may: 'also connectors, settings, members and keys' },
 ];

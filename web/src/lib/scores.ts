@@ -1,6 +1,6 @@
-import type { RuleResult, Score, ScoreModel } from '../api/types';
+import type { Lever, RuleResult, Score, ScoreLevel, ScoreModel } from '../api/types';
 import type { Tone } from '../components/icons';
-import { decimal } from './format';
+import { decimal, percent } from './format';
 
 export const models: ScoreModel[] = ['health', 'risk', 'priority', 'expansion'];
 export const modelName: Record<ScoreModel, string> = { health: 'Health', risk: 'Risk', priority: 'Priority', expansion: 'Expansion' };
@@ -26,6 +26,14 @@ export function severity(model: ScoreModel, score: number): Severity {
   }
 }
 
+const levels: Record<ScoreLevel, Severity> = { NONE: good, INFO: info, WARNING: warning, CRITICAL: critical };
+
+/** The level that the service gave a score; its own thresholds decide, so ours are only for the parts it gives no level to. */
+export function levelOf(model: ScoreModel, score: number, level: string | null | undefined): Severity {
+  const given = model === 'health' || model === 'risk' ? levels[level as ScoreLevel] : undefined;
+  return given ?? severity(model, score);
+}
+
 const reasons: Record<string, string> = {
   not_available: 'This score is not available yet',
   insufficient_data: 'Too little data: under 30% of the weight has a value',
@@ -37,7 +45,27 @@ export const fired = (score: Score) =>
   score.rule_results
     .filter((r) => r.triggered)
     .sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
-export const isMissing = (rule: RuleResult) => rule.missing === true || (Array.isArray(rule.missing) && rule.missing.length > 0) || rule.value === null;
+export const isMissing = (rule: RuleResult) => rule.missing;
+
+/** What acting on a lever would do: move the score, or give it the data it lacks. */
+export function leverText(lever: Lever): string {
+  const points = `${lever.points > 0 ? '+' : lever.points < 0 ? '−' : ''}${decimal(Math.abs(lever.points))} points`;
+  if (!lever.missing) return `${points} at best`;
+  return `no value yet: adds ${percent(lever.coverage_gain, 1)} coverage${lever.points === 0 ? '' : `, up to ${points}`}`;
+}
+
+/** How a rule turns its value into 0 to 100, from the notation of the rule table. */
+export function formulaText(formula: string): string {
+  const [kind, ...rest] = formula.split(' ');
+  const parts = rest.join(' ').split(/,\s*/);
+  switch (kind) {
+    case 'pass': return 'the value itself';
+    case 'bool': return `${parts[0]} when true, ${parts[1]} when not`;
+    case 'lin': return `${parts.map((p) => p.replace('->', ' gives ')).join(', ')}, straight between`;
+    case 'map': return parts.map((p) => p.replace(':', ' gives ').replace('2+', '2 or more')).join(', ');
+    default: return formula;
+  }
+}
 
 export function ruleValue(value: RuleResult['value']): string {
   if (value === null) return '';
@@ -45,6 +73,8 @@ export function ruleValue(value: RuleResult['value']): string {
   if (typeof value === 'string') return value;
   return Number.isInteger(value) ? String(value) : decimal(value, Math.abs(value) < 10 ? 2 : 1);
 }
+
+export const confidenceTone: Record<Score['confidence'], Tone> = { high: 'good', medium: 'info', low: 'warn', none: 'none' };
 
 const names: Record<string, string> = {
   'AD1 H': 'Share of seats in use', 'AD2 H': 'Usage trend, 28 days', 'AD3 H': 'Products live of those owned',

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { useParams } from 'react-router';
 import { api } from '../api/client';
-import type { Connector } from '../api/types';
+import type { Connector, Validation } from '../api/types';
 import { useMay } from '../app/session';
 import { Empty, Facts, Loading, Note, Or, Page, Panel, Problem, Tag, When } from '../components/basics';
 import { Icon } from '../components/icons';
@@ -70,15 +70,20 @@ function Overview({ connector: c }: { connector: Connector }) {
 
 function Actions({ connector: c }: { connector: Connector }) {
   const may = useMay('manager');
+  const admin = useMay('admin');
   const sync = useSync(c.provider);
   const client = useQueryClient();
   const toasts = useToasts();
   const [asking, ask] = useDisclosure(false);
   const refresh = () => client.invalidateQueries({ queryKey: connectorsKey });
   const validate = useMutation({
-    mutationFn: () => api.post(`/api/connectors/${c.provider}/validate`),
-    onSuccess: () => { toasts.good('The connection works.'); void refresh(); },
-    onError: (error) => { toasts.bad('The connection does not work', error); void refresh(); },
+    mutationFn: () => api.post<Validation>(`/api/connectors/${c.provider}/validate`),
+    onSuccess: ({ ok, checks }) => {
+      if (ok) toasts.good('The connection works.');
+      else toasts.bad(checks.filter((check) => !check.ok).map((check) => check.message).join(' '));
+      void refresh();
+    },
+    onError: (error) => { toasts.bad('The connection could not be checked', error); void refresh(); },
   });
   const disconnect = useMutation({
     mutationFn: () => api.post(`/api/connectors/${c.provider}/disconnect`),
@@ -86,8 +91,9 @@ function Actions({ connector: c }: { connector: Connector }) {
     onError: (error) => toasts.bad(`${c.display_name} is still connected`, error),
   });
   if (!may) return null;
-  if (!isConnected(c)) return c.available ? <Button component="a" href={authPath(c.provider)}>Connect</Button> : null;
+  if (!isConnected(c)) return c.configured && admin ? <Button component="a" href={authPath(c.provider)}>Connect</Button> : null;
   if (c.status === 'reauthorization_required') {
+    if (!admin) return null;
     return (
       <>
         <Button component="a" href={authPath(c.provider)}>Sign in again</Button>
@@ -104,9 +110,9 @@ function Actions({ connector: c }: { connector: Connector }) {
         <Menu.Dropdown>
           <Menu.Item disabled={c.running_run_id !== null} onClick={() => sync.mutate('full')}>Sync everything again</Menu.Item>
           <Menu.Item onClick={() => validate.mutate()}>Check the connection</Menu.Item>
-          <Menu.Item component="a" href={authPath(c.provider)}>Connect again</Menu.Item>
-          <Menu.Divider />
-          <Menu.Item onClick={ask.open}>Disconnect</Menu.Item>
+          {admin && <Menu.Item component="a" href={authPath(c.provider)}>Connect again</Menu.Item>}
+          {admin && <Menu.Divider />}
+          {admin && <Menu.Item onClick={ask.open}>Disconnect</Menu.Item>}
         </Menu.Dropdown>
       </Menu>
       <DisconnectDialog connector={c} opened={asking} close={ask.close} pending={disconnect.isPending} confirm={() => disconnect.mutate()} />

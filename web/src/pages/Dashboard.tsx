@@ -1,19 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { api } from '../api/client';
 import type { Dashboard as DashboardData } from '../api/types';
-import { Empty, Loading, Missing, Money, Page, Panel, Problem, Tag, When } from '../components/basics';
-import type { Tone } from '../components/icons';
-import { count, percent, plural, words } from '../lib/format';
+import { Loading, Missing, Money, Page, Problem, When } from '../components/basics';
+import { ReadinessPanel } from '../components/ReadinessPanel';
+import { count, exact, percent, plural, words } from '../lib/format';
+import { useUrlState } from '../lib/url';
+
+const AffectedAccounts = lazy(() => import('../components/AffectedAccounts'));
 
 export default function Dashboard() {
+  const { get } = useUrlState();
   const query = useQuery({ queryKey: ['dashboard'], queryFn: ({ signal }) => api.get<DashboardData>('/api/dashboard', undefined, signal) });
   return (
     <Page title="Command Center" about={query.data && <>As of <When at={query.data.as_of} /></>}>
       {query.isPending && <Loading lines={6} />}
       {query.isError && <Problem what="The figures could not be loaded" error={query.error} retry={() => void query.refetch()} />}
       {query.data && <Figures data={query.data} />}
+      {get('issue') && <Suspense fallback={<Loading />}><AffectedAccounts /></Suspense>}
     </Page>
   );
 }
@@ -30,74 +35,34 @@ function Tile({ label, value, sub }: { label: string; value: ReactNode; sub?: Re
   );
 }
 
-const later = 'Not available yet';
-
 function Figures({ data }: { data: DashboardData }) {
   return (
     <>
       <dl className="tiles" style={{ margin: 0 }}>
-        <Tile label="ARR" value={<Money cents={data.arr_cents} currency={data.currency} short reason="No subscription is known" />} sub="in force now" />
-        <Tile label="Open pipeline" value={<Money cents={data.pipeline_cents} currency={data.currency} short reason="No open opportunity is known" />} sub="all open opportunities" />
-        <Tile label="Net revenue retention" value={data.nrr === null ? <Missing reason={nrrReason(data.nrr_reason)} /> : percent(data.nrr, 1)} sub={data.nrr === null ? nrrReason(data.nrr_reason) : 'last 12 months'} />
-        <Tile label="Accounts at risk" value={data.at_risk_accounts === null ? <Missing reason={later} /> : count(data.at_risk_accounts)} sub={<Link to="/accounts?sort=risk">Accounts by risk</Link>} />
+        <Tile label="ARR" value={<Money cents={data.arr_cents} currency={data.currency} short reason={reasonText(data.arr_reason)} />} sub={data.arr_cents === null ? reasonText(data.arr_reason) : data.arr_as_of ? `in force on ${exact(data.arr_as_of)}` : 'in force now'} />
+        <Tile label="Open pipeline" value={<Money cents={data.pipeline_cents} currency={data.currency} short reason={reasonText(data.pipeline_reason)} />} sub={data.opp_count === null ? reasonText(data.pipeline_reason) : pipelineNote(data)} />
+        <Tile label="Net revenue retention" value={data.nrr === null ? <Missing reason={reasonText(data.nrr_reason)} /> : percent(data.nrr, 1)} sub={data.nrr === null ? reasonText(data.nrr_reason) : data.nrr_low_n ? 'last 12 months, few accounts' : 'last 12 months'} />
+        <Tile label="Accounts at risk" value={data.at_risk_accounts === null ? <Missing reason={reasonText(data.at_risk_reason)} /> : count(data.at_risk_accounts)} sub={<Link to="/accounts?sort=risk">Accounts by risk</Link>} />
         {data.active_signal_count !== null && <Tile label="Active signals" value={count(data.active_signal_count)} />}
         {data.forecast_health !== null && <Tile label="Forecast" value={words(data.forecast_health)} />}
       </dl>
-      <Readiness data={data.data_readiness} />
+      <ReadinessPanel data={data.data_readiness} />
     </>
   );
 }
 
-function nrrReason(reason: string | null): string {
-  if (!reason) return later;
-  return /^[a-z_]+$/.test(reason) ? words(reason) : reason;
+function pipelineNote(data: DashboardData): string {
+  const open = plural(data.opp_count ?? 0, 'open opportunity', 'open opportunities');
+  return data.opp_count_no_amount ? `${open}, ${count(data.opp_count_no_amount)} without an amount` : open;
 }
 
-const levels: Record<DashboardData['data_readiness']['level'], { tone: Tone; text: string }> = {
-  ready: { tone: 'good', text: 'Scores can be relied on.' },
-  degraded: { tone: 'warn', text: 'Scores work, with gaps: mend the issues below to raise confidence.' },
-  blocked: { tone: 'bad', text: 'Scores cannot be relied on until the issues below are mended.' },
+const reasons: Record<string, string> = {
+  not_available: 'Not available yet',
+  no_history: 'Needs a year of subscription history',
+  no_data: 'Nothing is synced yet',
+  no_subscriptions: 'No subscription is known',
+  no_opportunities: 'No open opportunity is known',
+  not_scored: 'No account is scored yet',
+  low_n: 'Too few accounts',
 };
-
-function Readiness({ data }: { data: DashboardData['data_readiness'] }) {
-  const level = levels[data.level];
-  return (
-    <Panel title="Data readiness" actions={<Tag tone={level.tone}>{words(data.level)}</Tag>}>
-      <p style={{ marginTop: 0 }}>
-        {count(data.scoring_ready_accounts)} of {plural(data.total_accounts, 'account')} are ready for scoring. {level.text}
-      </p>
-      {data.total_accounts === 0 && <Empty title="No accounts yet" action={<Link to="/settings/connectors">Connect a CRM</Link>} />}
-      {data.blocking_issues.length > 0 && (
-        <div className="plain-scroll">
-          <table className="table" aria-label="Data issues">
-            <thead><tr><th scope="col">Issue</th><th scope="col" data-align="end">Accounts</th><th scope="col" data-align="end">Share</th><th scope="col">Severity</th></tr></thead>
-            <tbody>
-              {data.blocking_issues.map((issue) => (
-                <tr key={issue.code}>
-                  <td>{issueName[issue.code] ?? words(issue.code)}</td>
-                  <td data-align="end">{count(issue.count)}</td>
-                  <td data-align="end">{percent(issue.share, 1)}</td>
-                  <td><Tag tone={severityTone(issue.severity)}>{words(issue.severity)}</Tag></td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </Panel>
-  );
-}
-
-const issueName: Record<string, string> = {
-  no_contacts: 'No contact with an e-mail or phone',
-  no_recent_activity: 'No activity in 90 days',
-  missing_segment: 'No segment',
-  zero_arr: 'Customer without ARR',
-  score_imbalance: 'Scores that contradict or rest on little data',
-  negative_arr: 'Negative ARR',
-};
-
-function severityTone(severity: string): Tone {
-  const s = severity.toUpperCase();
-  return s === 'CRITICAL' || s === 'BLOCKING' ? 'bad' : s === 'WARNING' ? 'warn' : 'info';
-}
+const reasonText = (reason: string | null) => (reason ? (reasons[reason] ?? words(reason)) : 'Not known');

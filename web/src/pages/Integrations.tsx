@@ -16,7 +16,7 @@ const scopes: { value: Scope; label: string; description: string }[] = [
   { value: 'write_destructive', label: 'Overwrite', description: 'Complete plays, set renewal dispositions' },
   { value: 'admin', label: 'Admin', description: 'Settings, members and keys' },
 ];
-const scopeLabel = (scope: Scope) => scopes.find((s) => s.value === scope)?.label ?? scope;
+const scopeLabel = (scope: string) => scopes.find((s) => s.value === scope)?.label ?? scope;
 
 export default function Integrations() {
   const may = useMay('admin');

@@ -27,23 +27,9 @@ const months = Array.from({ length: 12 }, (_, i) => ({ value: String(i + 1), lab
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const zones = () => ['UTC', ...Intl.supportedValuesOf('timeZone').filter((z) => z !== 'UTC')];
 
-// Days come as numbers (1 is Monday, 7 or 0 Sunday) or as names; they go back in the form they came in.
-function dayName(day: string | number): string {
-  if (typeof day === 'number') return weekdays[(day + 6) % 7] ?? '';
-  return weekdays.find((w) => w.toLowerCase().startsWith(day.toLowerCase().slice(0, 3))) ?? day;
-}
-function dayValues(names: string[], like: (string | number)[]): (string | number)[] {
-  const kept = new Map(like.map((d) => [dayName(d), d]));
-  const sample = like[0];
-  return weekdays.flatMap((w, i) => {
-    if (!names.includes(w)) return [];
-    const known = kept.get(w);
-    if (known !== undefined) return [known];
-    if (typeof sample === 'number') return [w === 'Sunday' && like.includes(0) ? 0 : i + 1];
-    const text = sample === undefined || sample.length <= 3 ? w.slice(0, 3) : w;
-    return [sample !== undefined && sample[0] === sample[0]?.toUpperCase() ? text : text.toLowerCase()];
-  });
-}
+// Days are numbers: 1 is Monday, 7 Sunday.
+const dayName = (day: number) => weekdays[(day + 6) % 7] ?? '';
+const dayNumbers = (names: string[]) => weekdays.flatMap((day, i) => (names.includes(day) ? [i + 1] : []));
 
 function SettingsForm({ saved }: { saved: Answer<OrganizationSettings> }) {
   const may = useMay('admin');
@@ -96,7 +82,7 @@ function SettingsForm({ saved }: { saved: Answer<OrganizationSettings> }) {
               <TextInput label="From" type="time" required value={form.work_hours.start} onChange={(e) => change({ work_hours: { ...form.work_hours, start: e.currentTarget.value } })} error={problem?.fieldError('work_hours.start')} />
               <TextInput label="To" type="time" required value={form.work_hours.end} onChange={(e) => change({ work_hours: { ...form.work_hours, end: e.currentTarget.value } })} error={problem?.fieldError('work_hours.end')} />
             </div>
-            <Checkbox.Group label="Days" value={form.work_hours.days.map(dayName)} onChange={(names) => change({ work_hours: { ...form.work_hours, days: dayValues(names, saved.data.work_hours.days) } })}>
+            <Checkbox.Group label="Days" value={form.work_hours.days.map(dayName)} onChange={(names) => change({ work_hours: { ...form.work_hours, days: dayNumbers(names) } })}>
               <div className="row" style={{ marginTop: 8, gap: 16 }}>{weekdays.map((day) => <Checkbox key={day} value={day} label={day} />)}</div>
             </Checkbox.Group>
           </div>

@@ -25,7 +25,7 @@ export function network(handlers: Record<string, Handler>): Call[] {
 }
 
 export const me: Me = {
-  user: { id: 'u1', email: 'ada@example.org', name: 'Ada Moreno' }, organization: { id: 'o1', name: 'Demo Organization' }, role: 'admin', organizations: [{ id: 'o1', name: 'Demo Organization' }],
+  user: { id: 'u1', email: 'ada@example.org', name: 'Ada Moreno' }, organization: { id: 'o1', name: 'Demo Organization' }, role: 'admin', organizations: [{ id: 'o1', name: 'Demo Organization', role: 'admin' }],
 };
 
 export function renderRoutes(routes: RouteObject[], at: string) {
