@@ -19,16 +19,22 @@ type goBench struct {
 }
 
 var loadBench = goBench{"./services/datasets", "^BenchmarkLoad$", func(m map[string]float64) []row {
-	return []row{{Work: fmt.Sprintf("loading an official-layout CSV of %.0f rows, through all checks", m["rows"]), Floor: "COPY of the parsed rows",
-		Took: seconds(m["load-s"]), FloorTook: seconds(m["copy-s"]), Ratio: m["load-s"] / m["copy-s"], Limit: 3}}
+	return []row{{
+		Work: fmt.Sprintf("loading an official-layout CSV of %.0f rows, through all checks", m["rows"]), Floor: "COPY of the parsed rows",
+		Took: seconds(m["load-s"]), FloorTook: seconds(m["copy-s"]), Ratio: m["load-s"] / m["copy-s"], Limit: 3,
+	}}
 }}
 
 var toolBench = goBench{"./tools", "^BenchmarkToolCall$", func(m map[string]float64) []row {
 	return []row{
-		{Work: "an MCP tool call that reads one account, 16 clients: throughput", Floor: "a plain gin handler with the same middleware and SQL",
-			Took: seconds(1 / m["mcp/s"]), FloorTook: seconds(1 / m["gin/s"]), Ratio: m["mcp/s"] / m["gin/s"], Limit: 0.5, AtLeast: true},
-		{Work: "the same call: median latency", Floor: "the same handler", Took: seconds(m["mcp-p50-ms"]/1000), FloorTook: seconds(m["gin-p50-ms"]/1000),
-			Ratio: m["mcp-p50-ms"] / m["gin-p50-ms"], Limit: 2},
+		{
+			Work: "an MCP tool call that reads one account, 16 clients: throughput", Floor: "a plain gin handler with the same middleware and SQL",
+			Took: seconds(1 / m["mcp/s"]), FloorTook: seconds(1 / m["gin/s"]), Ratio: m["mcp/s"] / m["gin/s"], Limit: 0.5, AtLeast: true,
+		},
+		{
+			Work: "the same call: median latency", Floor: "the same handler", Took: seconds(m["mcp-p50-ms"] / 1000), FloorTook: seconds(m["gin-p50-ms"] / 1000),
+			Ratio: m["mcp-p50-ms"] / m["gin-p50-ms"], Limit: 2,
+		},
 	}
 }}
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,9 +68,11 @@ func startStack(ctx context.Context, binary string, accounts int) (_ *stack, err
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	crm := "http://" + address + "/crm_a"
-	env := []string{"REVARCH_CRM_A_AUTHORIZE_URL=" + crm + "/services/oauth2/authorize", "REVARCH_CRM_A_TOKEN_URL=" + crm + "/services/oauth2/token",
+	env := []string{
+		"REVARCH_CRM_A_AUTHORIZE_URL=" + crm + "/services/oauth2/authorize", "REVARCH_CRM_A_TOKEN_URL=" + crm + "/services/oauth2/token",
 		"REVARCH_CRM_A_REVOKE_URL=" + crm + "/services/oauth2/revoke", "REVARCH_CRM_A_API_URL=" + crm,
-		"REVARCH_CRM_A_CLIENT_ID=" + sandbox.DefaultClientID, "REVARCH_CRM_A_CLIENT_SECRET=" + sandbox.DefaultClientSecret}
+		"REVARCH_CRM_A_CLIENT_ID=" + sandbox.DefaultClientID, "REVARCH_CRM_A_CLIENT_SECRET=" + sandbox.DefaultClientSecret,
+	}
 	ready := filepath.Join(dir, "ready.json")
 	if err := s.start(ctx, env, binary, "up", "--data", filepath.Join(dir, "data"), "--port", "0", "--ready-file", ready, "--sandbox-accounts", "10"); err != nil {
 		return nil, err
@@ -77,7 +80,7 @@ func startStack(ctx context.Context, binary string, accounts int) (_ *stack, err
 	if err := until(ctx, time.Minute, func() bool { _, err := os.Stat(ready); return err == nil }); err != nil {
 		return nil, fmt.Errorf("revarch up: %w", err)
 	}
-	raw, err := os.ReadFile(ready) //nolint:gosec // G304: our own file
+	raw, err := os.ReadFile(ready)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +92,8 @@ func (s *stack) start(ctx context.Context, env []string, binary string, args ...
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, binary, args...) //nolint:gosec // G204: our own binary
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), log, log
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(cmd.Environ(), env...), log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = time.Minute
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -100,8 +103,8 @@ func (s *stack) start(ctx context.Context, env []string, binary string, args ...
 
 // stop ends what was started, last first, and removes the data.
 func (s *stack) stop() {
-	for i := len(s.procs) - 1; i >= 0; i-- {
-		if p := s.procs[i]; p.Process != nil {
+	for _, v := range slices.Backward(s.procs) {
+		if p := v; p.Process != nil {
 			_ = p.Process.Signal(syscall.SIGINT)
 			_ = p.Wait()
 		}

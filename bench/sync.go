@@ -28,9 +28,11 @@ func benchSync(ctx context.Context, binary string, accounts int) ([]row, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := row{Work: fmt.Sprintf("sync of %d accounts + contacts (%d records) from the loopback sandbox", accounts, large.records),
+	r := row{
+		Work:  fmt.Sprintf("sync of %d accounts + contacts (%d records) from the loopback sandbox", accounts, large.records),
 		Floor: "COPY of the same raw and canonical rows into the same tables and indexes", Took: large.took, FloorTook: large.copied, Limit: 4,
-		Rows: large.records, Exponent: math.Log10(large.took.Seconds()/small.took.Seconds()) / math.Log10(float64(large.records)/float64(small.records))}
+		Rows: large.records, Exponent: math.Log10(large.took.Seconds()/small.took.Seconds()) / math.Log10(float64(large.records)/float64(small.records)),
+	}
 	r.Ratio = large.took.Seconds() / large.copied.Seconds()
 	r.Notes = []string{
 		fmt.Sprintf("a tenth of it (%d records): %s, so cost grows with rows to the power of %.2f", small.records, small.took.Round(time.Millisecond), r.Exponent),
@@ -96,7 +98,7 @@ func (s *stack) workerMiB() int64 {
 	if len(pid) == 0 {
 		return 0
 	}
-	status, err := os.ReadFile(filepath.Join("/proc", pid[0], "status"))
+	status, err := os.ReadFile(filepath.Join("/proc", pid[0], "status")) //nolint:gosec // G703: digits only
 	if err != nil {
 		return 0
 	}

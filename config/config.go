@@ -71,7 +71,7 @@ func load(env func(string) string, need Need) (Config, error) {
 	}
 	var bad []string
 	problem := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	for _, p := range strings.Split(get("TRUSTED_PROXIES", ""), ",") {
+	for p := range strings.SplitSeq(get("TRUSTED_PROXIES", ""), ",") {
 		if p = strings.TrimSpace(p); p != "" {
 			if _, _, err := net.ParseCIDR(p); err != nil && net.ParseIP(p) == nil {
 				problem("REVARCH_TRUSTED_PROXIES: %q is neither an address nor a CIDR block", p)
@@ -89,9 +89,11 @@ func load(env func(string) string, need Need) (Config, error) {
 	}
 	for _, code := range ProviderCodes {
 		prefix := strings.ToUpper(code) + "_"
-		p := Provider{AuthorizeURL: get(prefix+"AUTHORIZE_URL", ""), TokenURL: get(prefix+"TOKEN_URL", ""), RevokeURL: get(prefix+"REVOKE_URL", ""),
+		p := Provider{
+			AuthorizeURL: get(prefix+"AUTHORIZE_URL", ""), TokenURL: get(prefix+"TOKEN_URL", ""), RevokeURL: get(prefix+"REVOKE_URL", ""),
 			APIURL: get(prefix+"API_URL", ""), ClientID: get(prefix+"CLIENT_ID", ""), ClientSecret: get(prefix+"CLIENT_SECRET", ""),
-			Scopes: strings.Fields(get(prefix+"SCOPES", ""))}
+			Scopes: strings.Fields(get(prefix+"SCOPES", "")),
+		}
 		for name, u := range map[string]string{"AUTHORIZE_URL": p.AuthorizeURL, "TOKEN_URL": p.TokenURL, "REVOKE_URL": p.RevokeURL, "API_URL": p.APIURL} {
 			if u != "" && !isHTTPURL(u) {
 				problem("REVARCH_%s%s must be an http(s) URL", prefix, name)
@@ -113,8 +115,10 @@ func (c Config) check(need Need, problem func(string, ...any)) {
 		name   string
 		value  string
 	}{
-		{need.Database, "DATABASE_URL", c.DatabaseURL}, {need.Owner, "DATABASE_OWNER_URL", c.DatabaseOwnerURL},
-		{need.Worker, "DATABASE_WORKER_URL", c.DatabaseWorkerURL}, {need.Temporal, "TEMPORAL_ADDRESS", c.TemporalAddress},
+		{need.Database, "DATABASE_URL", c.DatabaseURL},
+		{need.Owner, "DATABASE_OWNER_URL", c.DatabaseOwnerURL},
+		{need.Worker, "DATABASE_WORKER_URL", c.DatabaseWorkerURL},
+		{need.Temporal, "TEMPORAL_ADDRESS", c.TemporalAddress},
 		{need.Keyset, "KEYSET", c.KeysetPath},
 	} {
 		if r.needed && r.value == "" {
@@ -155,8 +159,10 @@ func (c Config) Env() []string {
 	}
 	for code, p := range c.Providers {
 		prefix := strings.ToUpper(code) + "_"
-		for name, v := range map[string]string{"AUTHORIZE_URL": p.AuthorizeURL, "TOKEN_URL": p.TokenURL, "REVOKE_URL": p.RevokeURL,
-			"API_URL": p.APIURL, "CLIENT_ID": p.ClientID, "CLIENT_SECRET": p.ClientSecret, "SCOPES": strings.Join(p.Scopes, " ")} {
+		for name, v := range map[string]string{
+			"AUTHORIZE_URL": p.AuthorizeURL, "TOKEN_URL": p.TokenURL, "REVOKE_URL": p.RevokeURL,
+			"API_URL": p.APIURL, "CLIENT_ID": p.ClientID, "CLIENT_SECRET": p.ClientSecret, "SCOPES": strings.Join(p.Scopes, " "),
+		} {
 			vars[prefix+name] = v
 		}
 	}

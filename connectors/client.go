@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -128,9 +129,7 @@ func (c *Client) request(ctx context.Context, grant Grant, call Call) (*http.Req
 	if err != nil {
 		return nil, fmt.Errorf("build request: %w", redacted(err))
 	}
-	for k, v := range call.Header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, call.Header)
 	if call.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -39,14 +39,16 @@ func setup(t *testing.T, handler http.HandlerFunc) (*connectors.Client, *tokens)
 	hosts, err := connectors.NewHosts(connectors.Settings{APIURL: server.URL}, "vendor.com")
 	require.NoError(t, err)
 	source := &tokens{}
-	return &connectors.Client{HTTP: connectors.NewHTTPClient(), Tokens: source, Hosts: hosts,
+	return &connectors.Client{
+		HTTP: connectors.NewHTTPClient(), Tokens: source, Hosts: hosts,
 		BaseURL: func(connectors.Grant) string { return server.URL },
 		Classify: func(a connectors.Answer) *connectors.Refusal {
 			if a.Status == http.StatusUnauthorized {
 				return &connectors.Refusal{Class: connectors.ClassTokenExpired}
 			}
 			return &connectors.Refusal{Class: connectors.ClassThrottled, Code: string(a.Body)}
-		}}, source
+		},
+	}, source
 }
 
 func ok(w http.ResponseWriter, body string) {

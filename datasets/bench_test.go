@@ -93,7 +93,8 @@ func peakHeap(t *testing.T, n int64) uint64 {
 	require.NoError(t, err)
 	var peak uint64
 	i := int64(0)
-	for range f.Rows(t.Context()) {
+	for _, err := range f.Rows(t.Context()) {
+		require.NoError(t, err)
 		if i++; i%(n/4) == 0 {
 			var m runtime.MemStats
 			runtime.GC()

@@ -65,6 +65,6 @@ func FuzzRowsAgreeWithEncodingCSV(f *testing.F) {
 			require.Equal(t, strings.TrimSpace(want[3]), strings.ReplaceAll(row.Poverty.Name, "\r\n", "\n"))
 		}
 		_, err = std.Read()
-		require.True(t, errors.Is(err, io.EOF))
+		require.ErrorIs(t, err, io.EOF)
 	})
 }

@@ -61,16 +61,24 @@ func (h header) missing(names []string) []string {
 
 func layouts() []layout {
 	return []layout{
-		{format: FormatIPEDSHD, name: "hd", bind: bindIPEDS,
-			required: []string{"UNITID", "OPEID", "INSTNM", "CITY", "STABBR", "ZIP", "FIPS", "WEBADDR", "SECTOR", "ICLEVEL", "CONTROL", "NEWID", "DEATHYR", "CLOSEDAT", "CYACTIVE"}},
-		{format: FormatSAIPE, name: "school districts", bind: bindSAIPE,
-			required: []string{"STATE POSTAL CODE", "STATE FIPS CODE", "DISTRICT ID", "NAME", "ESTIMATED TOTAL POPULATION", "ESTIMATED POPULATION 5-17", saipePoor}},
-		{format: FormatCCDDirectory, name: "wide", bind: bindCCDWide,
+		{
+			format: FormatIPEDSHD, name: "hd", bind: bindIPEDS,
+			required: []string{"UNITID", "OPEID", "INSTNM", "CITY", "STABBR", "ZIP", "FIPS", "WEBADDR", "SECTOR", "ICLEVEL", "CONTROL", "NEWID", "DEATHYR", "CLOSEDAT", "CYACTIVE"},
+		},
+		{
+			format: FormatSAIPE, name: "school districts", bind: bindSAIPE,
+			required: []string{"STATE POSTAL CODE", "STATE FIPS CODE", "DISTRICT ID", "NAME", "ESTIMATED TOTAL POPULATION", "ESTIMATED POPULATION 5-17", saipePoor},
+		},
+		{
+			format: FormatCCDDirectory, name: "wide", bind: bindCCDWide,
 			required: []string{"SURVYEAR", "LEAID", "FIPST", "STID", "NAME", "TYPE|TYPE06|TYPE07", "GSLO", "GSHI"},
-			typical:  []string{"MCITY", "LCITY", "MZIP", "UNION", "CONUM"}},
-		{format: FormatCCDDirectory, name: "directory", bind: bindCCDModern,
+			typical:  []string{"MCITY", "LCITY", "MZIP", "UNION", "CONUM"},
+		},
+		{
+			format: FormatCCDDirectory, name: "directory", bind: bindCCDModern,
 			required: []string{"SCHOOL_YEAR|SURVYEAR", "LEAID", "LEA_NAME", "ST|STABR", "FIPST", "ST_LEAID", "LEA_TYPE", "SY_STATUS", "GSLO", "GSHI"},
-			typical:  []string{"LCITY", "LZIP", "WEBSITE", "CHARTER_LEA"}},
+			typical:  []string{"LCITY", "LZIP", "WEBSITE", "CHARTER_LEA"},
+		},
 	}
 }
 

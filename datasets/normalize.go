@@ -185,8 +185,14 @@ func dropAffixes(in []string) []string {
 	if len(out) > 1 && out[0] == "the" {
 		out = out[1:]
 	}
-	for _, prefix := range [][]string{{"school", "district", "of"}, {"public", "schools", "of"}, {"board", "of", "education", "of"},
-		{"unified", "school", "district"}, {"independent", "school", "district"}, {"school", "district"}} {
+	for _, prefix := range [][]string{
+		{"school", "district", "of"},
+		{"public", "schools", "of"},
+		{"board", "of", "education", "of"},
+		{"unified", "school", "district"},
+		{"independent", "school", "district"},
+		{"school", "district"},
+	} {
 		if len(out) > len(prefix) && startsWith(out, prefix) && tellsSomething(out[len(prefix):]) {
 			out = out[len(prefix):]
 			break
@@ -211,14 +217,37 @@ func dropAffixes(in []string) []string {
 // affixLen returns how many words at the end say only what kind of body it is, and leave a name.
 func affixLen(w []string) int {
 	for _, suffix := range [][]string{
-		{"community", "unit", "school", "district"}, {"community", "consolidated", "school", "district"},
+		{"community", "unit", "school", "district"},
+		{"community", "consolidated", "school", "district"},
 		{"union", "free", "school", "district"},
-		{"independent", "school", "district"}, {"unified", "school", "district"},
-		{"central", "school", "district"}, {"community", "school", "district"}, {"public", "school", "district"},
-		{"common", "school", "district"}, {"municipal", "school", "district"}, {"community", "schools"}, {"central", "schools"}, {"public", "schools"}, {"public", "school", "system"},
-		{"board", "of", "education"}, {"school", "corporation"}, {"school", "system"}, {"school", "department"},
-		{"unified", "district"}, {"school", "district"}, {"schools", "district"}, {"k", "12"},
-		{"main", "campus"}, {"school", "districts"}, {"independent"}, {"unified"}, {"schools"}, {"district"}, {"campus"}, {"inc"}, {"llc"},
+		{"independent", "school", "district"},
+		{"unified", "school", "district"},
+		{"central", "school", "district"},
+		{"community", "school", "district"},
+		{"public", "school", "district"},
+		{"common", "school", "district"},
+		{"municipal", "school", "district"},
+		{"community", "schools"},
+		{"central", "schools"},
+		{"public", "schools"},
+		{"public", "school", "system"},
+		{"board", "of", "education"},
+		{"school", "corporation"},
+		{"school", "system"},
+		{"school", "department"},
+		{"unified", "district"},
+		{"school", "district"},
+		{"schools", "district"},
+		{"k", "12"},
+		{"main", "campus"},
+		{"school", "districts"},
+		{"independent"},
+		{"unified"},
+		{"schools"},
+		{"district"},
+		{"campus"},
+		{"inc"},
+		{"llc"},
 	} {
 		if n := len(w) - len(suffix); n > 0 && startsWith(w[n:], suffix) && tellsSomething(w[:n]) {
 			return len(suffix)

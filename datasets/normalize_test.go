@@ -50,9 +50,14 @@ func TestSpellingsOfOneNameMeet(t *testing.T) {
 func TestNeighborsStayApart(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{
-		{"Rice ISD", "Rice CISD"}, {"Belt Elementary School District", "Belt High School District"}, {"University of Washington", "Washington University"},
-		{"Weston County School District 1", "Weston County School District 7"}, {"North School District", "North Central School District"},
-		{"Kansas City School District", "Kansas School District"}, {"Miami University-Oxford", "University of Miami"}, {"Columbia SD 1J", "Columbia SD 1"},
+		{"Rice ISD", "Rice CISD"},
+		{"Belt Elementary School District", "Belt High School District"},
+		{"University of Washington", "Washington University"},
+		{"Weston County School District 1", "Weston County School District 7"},
+		{"North School District", "North Central School District"},
+		{"Kansas City School District", "Kansas School District"},
+		{"Miami University-Oxford", "University of Miami"},
+		{"Columbia SD 1J", "Columbia SD 1"},
 	} {
 		require.NotEqual(t, datasets.NormalizeName(pair[0]), datasets.NormalizeName(pair[1]), pair[0])
 	}

@@ -65,8 +65,10 @@ func TestWorkbookAndCSVAreTheSame(t *testing.T) {
 	for i := range a {
 		require.Equal(t, a[i].Poverty, b[i].Poverty)
 	}
-	require.Equal(t, datasets.Poverty{LEAID: "3599010", State: "NM", FIPS: "35", DistrictID: "99010",
-		Name: "Cañon Verde Municipal Schools", Population: 812, Children5to17: 101, EstimateYear: 2023}, *a[1].Poverty)
+	require.Equal(t, datasets.Poverty{
+		LEAID: "3599010", State: "NM", FIPS: "35", DistrictID: "99010",
+		Name: "Cañon Verde Municipal Schools", Population: 812, Children5to17: 101, EstimateYear: 2023,
+	}, *a[1].Poverty)
 	_, err = sheet.Checks()
 	require.NoError(t, err)
 }
@@ -221,8 +223,10 @@ func TestYearIsInferredFromClosures(t *testing.T) {
 
 func TestABadRowDoesNotEndTheFile(t *testing.T) {
 	t.Parallel()
-	text := strings.Join([]string{saipeColumns, "AL,01,00005,Good,10,5,1", "AL,01,00006,Poor,10,5,9", "AL,02,00007,Moved,10,5,1",
-		"AL,01,0000x,Odd,10,5,1", "AL,01,00008,Short,10", "AL,01,00005,Twice,10,5,1", "AL,01,9,\"Two\nlines\",10,5,1", ""}, "\n")
+	text := strings.Join([]string{
+		saipeColumns, "AL,01,00005,Good,10,5,1", "AL,01,00006,Poor,10,5,9", "AL,02,00007,Moved,10,5,1",
+		"AL,01,0000x,Odd,10,5,1", "AL,01,00008,Short,10", "AL,01,00005,Twice,10,5,1", "AL,01,9,\"Two\nlines\",10,5,1", "",
+	}, "\n")
 	f, err := open(t, "ussd23.csv", []byte(text), datasets.AllowPartial())
 	require.NoError(t, err)
 	rows, bad := readRows(t, f)

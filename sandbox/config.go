@@ -13,7 +13,7 @@ import (
 // Defaults of a Config.
 const (
 	DefaultClientID     = "revarch-sandbox"
-	DefaultClientSecret = "revarch-sandbox-secret" //nolint:gosec // G101: opens nothing but generated data
+	DefaultClientSecret = "revarch-sandbox-secret"
 	DefaultDailyLimit   = 1_000_000
 	DefaultAccessTTL    = 2 * time.Hour
 	DefaultRefreshTime  = 30 * time.Millisecond

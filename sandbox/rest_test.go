@@ -235,9 +235,12 @@ func TestWrites(t *testing.T) {
 			body any
 			code string
 		}{
-			{map[string]any{"Nope": 1}, "INVALID_FIELD"}, {map[string]any{"IsClosed": true}, "INVALID_FIELD_FOR_INSERT_UPDATE"},
-			{map[string]any{"Subject": strings.Repeat("x", 256)}, "STRING_TOO_LONG"}, {map[string]any{"ActivityDate": "soon"}, "JSON_PARSER_ERROR"},
-			{map[string]any{"WhatId": "x"}, "MALFORMED_ID"}, {[]int{1}, "JSON_PARSER_ERROR"},
+			{map[string]any{"Nope": 1}, "INVALID_FIELD"},
+			{map[string]any{"IsClosed": true}, "INVALID_FIELD_FOR_INSERT_UPDATE"},
+			{map[string]any{"Subject": strings.Repeat("x", 256)}, "STRING_TOO_LONG"},
+			{map[string]any{"ActivityDate": "soon"}, "JSON_PARSER_ERROR"},
+			{map[string]any{"WhatId": "x"}, "MALFORMED_ID"},
+			{[]int{1}, "JSON_PARSER_ERROR"},
 		} {
 			res := send(http.MethodPost, "/sobjects/Task", c.body)
 			require.Equal(t, http.StatusBadRequest, res.status)

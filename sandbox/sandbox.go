@@ -84,8 +84,10 @@ func (s *Server) open(entries []journal.Entry) error {
 	if err != nil {
 		return err
 	}
-	gen, err := data.New(data.Config{Seed: h.Seed, Accounts: h.Accounts, ContactsPerAccount: h.Contacts,
-		OpportunitiesPerAccount: h.Opportunities, TasksPerAccount: h.Tasks, Anchor: h.Anchor, Roster: h.Roster})
+	gen, err := data.New(data.Config{
+		Seed: h.Seed, Accounts: h.Accounts, ContactsPerAccount: h.Contacts,
+		OpportunitiesPerAccount: h.Opportunities, TasksPerAccount: h.Tasks, Anchor: h.Anchor, Roster: h.Roster,
+	})
 	if err != nil {
 		return err
 	}
@@ -96,9 +98,11 @@ func (s *Server) open(entries []journal.Entry) error {
 	if s.cfg.PublicURL != "" {
 		public = s.cfg.PublicURL + "/" + salesforce.Provider
 	}
-	s.crmA, err = salesforce.New(salesforce.Config{Generator: gen, Clients: clients, AutoConsent: s.cfg.AutoConsent,
+	s.crmA, err = salesforce.New(salesforce.Config{
+		Generator: gen, Clients: clients, AutoConsent: s.cfg.AutoConsent,
 		AccessTTL: s.cfg.AccessTTL, RefreshTime: s.cfg.RefreshTime, DailyLimit: s.cfg.DailyLimit, PublicURL: public,
-		Clock: s.cfg.Clock, Journal: s.journal, Entries: entries})
+		Clock: s.cfg.Clock, Journal: s.journal, Entries: entries,
+	})
 	if err != nil {
 		return err
 	}
@@ -114,8 +118,10 @@ func (s *Server) open(entries []journal.Entry) error {
 // head returns what the journal was begun with, or begins it.
 func (s *Server) head(entries []journal.Entry) (head, error) {
 	c := s.cfg
-	want := head{Seed: c.Seed, Accounts: c.Accounts, Contacts: c.ContactsPerAccount, Opportunities: c.OpportunitiesPerAccount,
-		Tasks: c.TasksPerAccount, Anchor: c.Anchor, Roster: c.Roster}
+	want := head{
+		Seed: c.Seed, Accounts: c.Accounts, Contacts: c.ContactsPerAccount, Opportunities: c.OpportunitiesPerAccount,
+		Tasks: c.TasksPerAccount, Anchor: c.Anchor, Roster: c.Roster,
+	}
 	i := slices.IndexFunc(entries, func(e journal.Entry) bool { return e.Key == headKey })
 	if i < 0 {
 		if want.Anchor.IsZero() {

@@ -70,29 +70,29 @@ type tokens struct {
 }
 
 // setup starts a sandbox and signs in through the consent page.
-func setup(t testing.TB, change ...func(*sandbox.Config)) *system {
-	t.Helper()
-	s := start(t, change...)
+func setup(tb testing.TB, change ...func(*sandbox.Config)) *system {
+	tb.Helper()
+	s := start(tb, change...)
 	s.signIn()
 	return s
 }
 
-func start(t testing.TB, change ...func(*sandbox.Config)) *system {
-	t.Helper()
+func start(tb testing.TB, change ...func(*sandbox.Config)) *system {
+	tb.Helper()
 	c := &clock{now: anchor.Add(10 * time.Hour)}
 	cfg := sandbox.Config{Accounts: 60, Anchor: anchor, Clock: c.Now, RefreshTime: time.Millisecond}
 	for _, f := range change {
 		f(&cfg)
 	}
 	server, err := sandbox.New(cfg)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	ts := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		ts.Close()
-		require.NoError(t, server.Close())
+		require.NoError(tb, server.Close())
 	})
 	noFollow := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &system{t: t, url: ts.URL, admin: control.New(ts.URL, "crm_a"), clock: c, http: noFollow}
+	return &system{tb: tb, url: ts.URL, admin: control.New(ts.URL, "crm_a"), clock: c, http: noFollow}
 }
 
 func challenge(v string) string {
@@ -102,8 +102,10 @@ func challenge(v string) string {
 
 // authorizeURL is what a client sends its user to.
 func (s *system) authorizeURL(change ...func(url.Values)) string {
-	q := url.Values{"client_id": {sandbox.DefaultClientID}, "redirect_uri": {callback}, "response_type": {"code"}, "state": {"st&te"},
-		"scope": {"api refresh_token id"}, "code_challenge": {challenge(verifier)}, "code_challenge_method": {"S256"}}
+	q := url.Values{
+		"client_id": {sandbox.DefaultClientID}, "redirect_uri": {callback}, "response_type": {"code"}, "state": {"st&te"},
+		"scope": {"api refresh_token id"}, "code_challenge": {challenge(verifier)}, "code_challenge_method": {"S256"},
+	}
 	for _, f := range change {
 		f(q)
 	}
@@ -185,12 +187,12 @@ func (s *system) get(path string, headers ...string) response {
 }
 
 // errorCode returns the errorCode of an error answer.
-func (r response) errorCode(t testing.TB) string {
-	t.Helper()
+func (r response) errorCode(tb testing.TB) string {
+	tb.Helper()
 	var list []struct{ Message, ErrorCode string }
-	require.NoError(t, json.Unmarshal(r.body, &list), string(r.body))
-	require.Len(t, list, 1)
-	require.NotEmpty(t, list[0].Message)
+	require.NoError(tb, json.Unmarshal(r.body, &list), string(r.body))
+	require.Len(tb, list, 1)
+	require.NotEmpty(tb, list[0].Message)
 	return list[0].ErrorCode
 }
 

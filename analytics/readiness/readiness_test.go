@@ -12,15 +12,16 @@ import (
 	"revarch/fault"
 )
 
-func p[T any](v T) *T { return &v }
+//go:fix inline
+func p[T any](v T) *T { return new(v) }
 
 // good returns an account without issues.
 func good() readiness.Account {
 	return readiness.Account{
-		Customer: true, Contacts: 2, Segment: "SMB", ARRCents: 100, LastActivityDays: p(3),
+		Customer: true, Contacts: 2, Segment: "SMB", ARRCents: 100, LastActivityDays: new(3),
 		Scores: []readiness.Score{
-			{Model: readiness.Health, Composite: p(70.0), Coverage: 0.8, Contributions: []float64{30, 20, 20, 0, 0, 0, 0, 0}},
-			{Model: readiness.Risk, Composite: p(30.0), Coverage: 0.6, Contributions: []float64{10, 10, 10, 0, 0, 0, 0, 0}},
+			{Model: readiness.Health, Composite: new(70.0), Coverage: 0.8, Contributions: []float64{30, 20, 20, 0, 0, 0, 0, 0}},
+			{Model: readiness.Risk, Composite: new(30.0), Coverage: 0.6, Contributions: []float64{10, 10, 10, 0, 0, 0, 0, 0}},
 		},
 	}
 }
@@ -41,36 +42,85 @@ func TestJudge(t *testing.T) {
 		want   []readiness.Code
 		ready  bool
 	}{
-		{"nothing is wrong", base, p(100), nil, true},
-		{"no contacts", readiness.Account{Customer: true, Segment: "SMB", ARRCents: 1, Scores: base.Scores}, nil,
-			[]readiness.Code{readiness.NoContacts}, false},
-		{"a segment that is none of the three", readiness.Account{Contacts: 1, Segment: "Huge", Scores: base.Scores}, nil,
-			[]readiness.Code{readiness.MissingSegment}, false},
-		{"negative ARR", readiness.Account{Customer: true, Contacts: 1, Segment: "Enterprise", ARRCents: -1, Scores: base.Scores}, nil,
-			[]readiness.Code{readiness.NegativeARR}, false},
-		{"a customer without ARR", readiness.Account{Customer: true, Contacts: 1, Segment: "SMB", Scores: base.Scores}, nil,
-			[]readiness.Code{readiness.ZeroARR}, true},
+		{"nothing is wrong", base, new(100), nil, true},
+		{
+			"no contacts",
+			readiness.Account{Customer: true, Segment: "SMB", ARRCents: 1, Scores: base.Scores},
+			nil,
+			[]readiness.Code{readiness.NoContacts},
+			false,
+		},
+		{
+			"a segment that is none of the three",
+			readiness.Account{Contacts: 1, Segment: "Huge", Scores: base.Scores},
+			nil,
+			[]readiness.Code{readiness.MissingSegment},
+			false,
+		},
+		{
+			"negative ARR",
+			readiness.Account{Customer: true, Contacts: 1, Segment: "Enterprise", ARRCents: -1, Scores: base.Scores},
+			nil,
+			[]readiness.Code{readiness.NegativeARR},
+			false,
+		},
+		{
+			"a customer without ARR",
+			readiness.Account{Customer: true, Contacts: 1, Segment: "SMB", Scores: base.Scores},
+			nil,
+			[]readiness.Code{readiness.ZeroARR},
+			true,
+		},
 		{"a pilot without ARR", readiness.Account{Customer: true, Pilot: true, Contacts: 1, Segment: "SMB", Scores: base.Scores}, nil, nil, true},
 		{"a prospect without ARR", readiness.Account{OpenOpportunity: true, Contacts: 1, Segment: "SMB", Scores: base.Scores}, nil, nil, true},
-		{"90 days of silence", readiness.Account{Contacts: 1, Segment: "SMB", LastActivityDays: p(90), Scores: base.Scores}, p(400), nil, true},
-		{"91 days of silence", readiness.Account{Contacts: 1, Segment: "SMB", LastActivityDays: p(91), Scores: base.Scores}, p(1),
-			[]readiness.Code{readiness.NoRecentActivity}, true},
-		{"silence without a source", readiness.Account{Contacts: 1, Segment: "SMB", LastActivityDays: p(91), Scores: base.Scores}, nil, nil, true},
-		{"no activity ever, source connected for 30 days", readiness.Account{Contacts: 1, Segment: "SMB", Scores: base.Scores}, p(30), nil, true},
-		{"no activity ever, source connected for 31 days", readiness.Account{Contacts: 1, Segment: "SMB", Scores: base.Scores}, p(31),
-			[]readiness.Code{readiness.NoRecentActivity}, true},
-		{"healthy and at risk", readiness.Account{Contacts: 1, Segment: "SMB", Scores: scores(75, 55)}, nil,
-			[]readiness.Code{readiness.ScoreImbalance}, true},
+		{"90 days of silence", readiness.Account{Contacts: 1, Segment: "SMB", LastActivityDays: new(90), Scores: base.Scores}, new(400), nil, true},
+		{
+			"91 days of silence",
+			readiness.Account{Contacts: 1, Segment: "SMB", LastActivityDays: new(91), Scores: base.Scores},
+			new(1),
+			[]readiness.Code{readiness.NoRecentActivity},
+			true,
+		},
+		{"silence without a source", readiness.Account{Contacts: 1, Segment: "SMB", LastActivityDays: new(91), Scores: base.Scores}, nil, nil, true},
+		{"no activity ever, source connected for 30 days", readiness.Account{Contacts: 1, Segment: "SMB", Scores: base.Scores}, new(30), nil, true},
+		{
+			"no activity ever, source connected for 31 days",
+			readiness.Account{Contacts: 1, Segment: "SMB", Scores: base.Scores},
+			new(31),
+			[]readiness.Code{readiness.NoRecentActivity},
+			true,
+		},
+		{
+			"healthy and at risk",
+			readiness.Account{Contacts: 1, Segment: "SMB", Scores: scores(75, 55)},
+			nil,
+			[]readiness.Code{readiness.ScoreImbalance},
+			true,
+		},
 		{"healthy and nearly at risk", readiness.Account{Contacts: 1, Segment: "SMB", Scores: scores(75, 54.9)}, nil, nil, true},
-		{"sick without risk", readiness.Account{Contacts: 1, Segment: "SMB", Scores: scores(39.9, 34.9)}, nil,
-			[]readiness.Code{readiness.ScoreImbalance}, true},
+		{
+			"sick without risk",
+			readiness.Account{Contacts: 1, Segment: "SMB", Scores: scores(39.9, 34.9)},
+			nil,
+			[]readiness.Code{readiness.ScoreImbalance},
+			true,
+		},
 		{"nearly sick without risk", readiness.Account{Contacts: 1, Segment: "SMB", Scores: scores(40, 10)}, nil, nil, true},
-		{"a coverage below one half", readiness.Account{Contacts: 1, Segment: "SMB", Scores: with(readiness.Score{Coverage: 0.49})}, nil,
-			[]readiness.Code{readiness.ScoreImbalance}, false},
-		{"a category with 61 percent", readiness.Account{Contacts: 1, Segment: "SMB",
-			Scores: with(readiness.Score{Coverage: 0.5, Contributions: []float64{61, 39}})}, nil, []readiness.Code{readiness.ScoreImbalance}, true},
-		{"a category with 60 percent", readiness.Account{Contacts: 1, Segment: "SMB",
-			Scores: with(readiness.Score{Coverage: 0.5, Contributions: []float64{60, 40}})}, nil, nil, true},
+		{
+			"a coverage below one half",
+			readiness.Account{Contacts: 1, Segment: "SMB", Scores: with(readiness.Score{Coverage: 0.49})},
+			nil,
+			[]readiness.Code{readiness.ScoreImbalance},
+			false,
+		},
+		{"a category with 61 percent", readiness.Account{
+			Contacts: 1, Segment: "SMB",
+			Scores: with(readiness.Score{Coverage: 0.5, Contributions: []float64{61, 39}}),
+		}, nil, []readiness.Code{readiness.ScoreImbalance}, true},
+		{"a category with 60 percent", readiness.Account{
+			Contacts: 1, Segment: "SMB",
+			Scores: with(readiness.Score{Coverage: 0.5, Contributions: []float64{60, 40}}),
+		}, nil, nil, true},
 		{"not scored yet", readiness.Account{Contacts: 1, Segment: "SMB"}, nil, nil, false},
 	}
 	for _, tc := range tests {
@@ -128,10 +178,16 @@ func TestLevel(t *testing.T) {
 		{"a lag of 24 hours does not", 84, edge, readiness.Ready, []readiness.Reason{}},
 		{"a sync a week ago degrades", 84, weekOld, readiness.Degraded, []readiness.Reason{readiness.ReasonLag}},
 		{"a sync longer ago blocks", 84, older, readiness.Blocked, []readiness.Reason{readiness.ReasonStale}},
-		{"no CRM and no sync block", 84, readiness.Sources{}, readiness.Blocked,
-			[]readiness.Reason{readiness.ReasonNoCRM, readiness.ReasonNeverSynced}},
-		{"what blocks is not softened by what degrades", 35, failing, readiness.Blocked,
-			[]readiness.Reason{readiness.ReasonTooFewReady, readiness.ReasonConnectorFailing}},
+		{
+			"no CRM and no sync block", 84,
+			readiness.Sources{},
+			readiness.Blocked,
+			[]readiness.Reason{readiness.ReasonNoCRM, readiness.ReasonNeverSynced},
+		},
+		{
+			"what blocks is not softened by what degrades", 35, failing, readiness.Blocked,
+			[]readiness.Reason{readiness.ReasonTooFewReady, readiness.ReasonConnectorFailing},
+		},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -194,14 +250,14 @@ func TestTallyProperties(t *testing.T) {
 		a.Contacts = rapid.IntRange(0, 2).Draw(t, "contacts")
 		a.ARRCents = rapid.Int64Range(-1, 1).Draw(t, "arr")
 		a.Segment = rapid.SampledFrom([]string{"", "SMB"}).Draw(t, "segment")
-		a.LastActivityDays = p(rapid.IntRange(0, 200).Draw(t, "quiet"))
+		a.LastActivityDays = new(rapid.IntRange(0, 200).Draw(t, "quiet"))
 		a.Scores[0].Coverage = rapid.Float64Range(0, 1).Draw(t, "coverage")
 		return a
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		accounts := rapid.SliceOfN(anyAccount, 0, 30).Draw(t, "accounts")
 		cut := rapid.IntRange(0, len(accounts)).Draw(t, "cut")
-		whole := readiness.Tally{ActivitySourceDays: p(100)}
+		whole := readiness.Tally{ActivitySourceDays: new(100)}
 		left, right := whole, whole
 		ready := 0
 		for i := range accounts {
@@ -228,7 +284,7 @@ func TestTallyProperties(t *testing.T) {
 }
 
 func TestAddDoesNotAllocate(t *testing.T) {
-	tl := readiness.Tally{ActivitySourceDays: p(100)}
+	tl := readiness.Tally{ActivitySourceDays: new(100)}
 	a := good()
 	require.Zero(t, testing.AllocsPerRun(100, func() { tl.Add(&a) }))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,7 +67,7 @@ func TestDamagedScores(t *testing.T) {
 			_, err := scoring.Render(rs, good[:i], scoring.Stamp{})
 			require.True(t, fault.Is(err, fault.Internal), "cut at %d", i)
 		}
-		_, err := scoring.Render(rs, append(good[:len(good):len(good)], 0), scoring.Stamp{})
+		_, err := scoring.Render(rs, append(slices.Clip(good), 0), scoring.Stamp{})
 		require.True(t, fault.Is(err, fault.Internal))
 		for _, i := range []int{0, 1, 3, 5, 14, 16} {
 			bad := append(scoring.Compact(nil), good...)

@@ -82,9 +82,7 @@ func compileRule(r Rule) (compiledRule, error) {
 	if p := c.cond; len(p) == 3 && p[0].code == opValue && p[1].code == opConst {
 		c.simple, c.limit = p[2].code, p[1].num
 	}
-	for _, f := range c.cond.features() {
-		c.feats = append(c.feats, f)
-	}
+	c.feats = append(c.feats, c.cond.features()...)
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package scoring_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -117,12 +118,8 @@ func TestRefusedConfigs(t *testing.T) {
 			if tc.change.Rules != nil {
 				c.Rules = tc.change.Rules
 			}
-			for m, w := range tc.change.CategoryWeights {
-				c.CategoryWeights[m] = w
-			}
-			for s, v := range tc.change.PriorityFactors {
-				c.PriorityFactors[s] = v
-			}
+			maps.Copy(c.CategoryWeights, tc.change.CategoryWeights)
+			maps.Copy(c.PriorityFactors, tc.change.PriorityFactors)
 			_, err := scoring.NewRuleSet(c)
 			require.True(t, fault.Is(err, fault.Invalid))
 		})

@@ -22,8 +22,10 @@ func TestWorkedExample(t *testing.T) {
 	c.Rules = nil
 	c.Models = map[scoring.Model]bool{scoring.Health: true}
 	for cat, f := range feature {
-		c.Rules = append(c.Rules, scoring.Rule{ID: scoring.Category(cat).String(), Category: scoring.Category(cat),
-			Expr: f.String(), Score: "pass", Threshold: "< 50", Weight: 3})
+		c.Rules = append(c.Rules, scoring.Rule{
+			ID: scoring.Category(cat).String(), Category: scoring.Category(cat),
+			Expr: f.String(), Score: "pass", Threshold: "< 50", Weight: 3,
+		})
 	}
 	rs, err := scoring.NewRuleSet(c)
 	require.NoError(t, err)

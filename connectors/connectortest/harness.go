@@ -203,6 +203,6 @@ func (c *connection) requireAll(t *testing.T, got []string) {
 func requireSame(t *testing.T, want, got []string) {
 	t.Helper()
 	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
-	require.Equal(t, len(want), len(got), "number of records")
+	require.Len(t, got, len(want), "number of records")
 	require.Equal(t, want, got)
 }

@@ -162,7 +162,7 @@ func checkBrokenAnswers(t *testing.T, h *Harness) {
 	page := c.first(t)
 	for _, d := range []Disturbance{MaintenancePage, CutShort, ServerError} {
 		h.Remote.Inject(t, d)
-		c.fail(t, page.Next, fault.Unavailable)
+		require.Error(t, c.fail(t, page.Next, fault.Unavailable))
 	}
 	c.requireComplete(t, page)
 }
@@ -171,7 +171,7 @@ func checkForeignLink(t *testing.T, h *Harness) {
 	c := connect(t, h)
 	page := c.first(t)
 	h.Remote.Inject(t, ForeignLink)
-	c.fail(t, page.Next, fault.Denied)
+	require.Error(t, c.fail(t, page.Next, fault.Denied))
 	c.requireComplete(t, page)
 }
 
@@ -179,7 +179,7 @@ func checkSameLink(t *testing.T, h *Harness) {
 	c := connect(t, h)
 	page := c.first(t)
 	h.Remote.Inject(t, SameLink)
-	c.fail(t, page.Next, fault.Unavailable)
+	require.Error(t, c.fail(t, page.Next, fault.Unavailable))
 	c.requireComplete(t, page)
 }
 

@@ -51,7 +51,7 @@ func run(ctx context.Context, r *report, dir string) {
 			continue
 		}
 		counts[e.dataset]++
-		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(e.path))) //nolint:gosec // the operator names the folder
+		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(e.path)))
 		r.check(err == nil, "%s: %v", e.path, err)
 		if err != nil {
 			continue
@@ -82,7 +82,7 @@ func run(ctx context.Context, r *report, dir string) {
 }
 
 func manifest(dir string) ([]entry, error) {
-	f, err := os.Open(filepath.Join(dir, "MANIFEST.csv")) //nolint:gosec // the operator names the folder
+	f, err := os.Open(filepath.Join(dir, "MANIFEST.csv"))
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,7 @@ func load(ctx context.Context, r *report, e entry, raw []byte) loaded {
 		return l
 	}
 	for row, err := range file.Rows(ctx) {
-		var bad *datasets.RowError
-		if errors.As(err, &bad) {
+		if _, ok := errors.AsType[*datasets.RowError](err); ok {
 			fmt.Fprintf(r.out, "  %s: %v\n", filepath.Base(e.path), err)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -182,9 +183,7 @@ func (in *Injector) Wrap(next http.Handler) http.Handler {
 		case control.Truncate, control.SlowBody:
 			rec := httptest.NewRecorder()
 			next.ServeHTTP(rec, r)
-			for k, v := range rec.Header() {
-				w.Header()[k] = v
-			}
+			maps.Copy(w.Header(), rec.Header())
 			body := rec.Body.Bytes()
 			if f.Kind == control.Truncate {
 				w.Header().Del("Content-Length") // only reading the JSON shows what is missing

@@ -150,11 +150,12 @@ func (c *Client) RevokeGrants(ctx context.Context) error {
 }
 
 func (c *Client) at(parts ...string) string {
-	out := "/" + c.provider
+	var out strings.Builder
+	out.WriteString("/" + c.provider)
 	for _, p := range parts {
-		out += "/" + url.PathEscape(p)
+		out.WriteString("/" + url.PathEscape(p))
 	}
-	return out
+	return out.String()
 }
 
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
@@ -175,7 +176,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	if err != nil {
 		return fmt.Errorf("sandbox %s: %w", path, err)
 	}
-	defer res.Body.Close() //nolint:errcheck // read to the end
+	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
 		return fmt.Errorf("sandbox %s: %w", path, err)
@@ -210,17 +211,17 @@ func Consent(ctx context.Context, authorizeURL string, allow bool) (string, erro
 			return nil, err
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		res, err := client.Do(req)
+		res, err := client.Do(req) //nolint:bodyclose // closed right here; callers read status and headers
 		if err != nil {
 			return nil, err
 		}
 		return res, res.Body.Close()
 	}
-	res, err := send(http.MethodGet, nil)
+	res, err := send(http.MethodGet, nil) //nolint:bodyclose // send closes it
 	if err == nil && res.StatusCode == http.StatusOK {
 		form := u.Query()
 		form.Set("decision", map[bool]string{true: "allow", false: "deny"}[allow])
-		res, err = send(http.MethodPost, strings.NewReader(form.Encode()))
+		res, err = send(http.MethodPost, strings.NewReader(form.Encode())) //nolint:bodyclose // send closes it
 	}
 	if err != nil {
 		return "", fmt.Errorf("asking for consent: %w", err)

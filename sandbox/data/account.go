@@ -121,8 +121,10 @@ func (p *plan) stamps(r rng, from, to time.Time) Stamps {
 
 func (p *plan) account(s Story) Account {
 	r := p.rand("account")
-	a := Account{Index: p.i, Parent: -1, Owner: p.owner, Sector: p.who.sector, Status: p.status, Name: p.who.name,
-		Domain: p.who.domain, City: p.who.city, State: p.who.state}
+	a := Account{
+		Index: p.i, Parent: -1, Owner: p.owner, Sector: p.who.sector, Status: p.status, Name: p.who.name,
+		Domain: p.who.domain, City: p.who.city, State: p.who.state,
+	}
 	a.Stamps = p.stamps(r, p.day(-1900), p.day(0))
 	if p.i > 0 && r.chance(0.04) {
 		a.Parent = r.IntN(p.i)

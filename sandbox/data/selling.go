@@ -38,8 +38,10 @@ func (p *plan) opportunities(assets []Asset) []Opportunity {
 // renewal is an open renewal: one line for each product on contract.
 func (p *plan) renewal(r rng, assets []Asset) Opportunity {
 	stage := Stages[[...]int{4, 3, 2}[p.temper]-r.IntN(2)]
-	o := Opportunity{Owner: p.owner, Type: "Renewal", Stage: stage, Close: p.renew,
-		Name: fmt.Sprintf("%s - Renewal %d", p.who.shortName(), p.renew.Year())}
+	o := Opportunity{
+		Owner: p.owner, Type: "Renewal", Stage: stage, Close: p.renew,
+		Name: fmt.Sprintf("%s - Renewal %d", p.who.shortName(), p.renew.Year()),
+	}
 	var total int64
 	for _, a := range assets {
 		if !a.Installed {
@@ -57,8 +59,10 @@ func (p *plan) renewal(r rng, assets []Asset) Opportunity {
 
 // lost is the renewal that a former customer did not sign.
 func (p *plan) lost(r rng, assets []Asset) Opportunity {
-	o := Opportunity{Owner: p.owner, Type: "Renewal", Stage: Stages[6], Close: p.renew,
-		Name: fmt.Sprintf("%s - Renewal %d", p.who.shortName(), p.renew.Year())}
+	o := Opportunity{
+		Owner: p.owner, Type: "Renewal", Stage: Stages[6], Close: p.renew,
+		Name: fmt.Sprintf("%s - Renewal %d", p.who.shortName(), p.renew.Year()),
+	}
 	var total int64
 	for _, a := range assets {
 		total += a.Price

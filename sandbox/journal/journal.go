@@ -43,7 +43,7 @@ func Open(dir string) (*Journal, []Entry, error) {
 	if err := rewrite(path, entries); err != nil {
 		return nil, nil, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // G304: the operator names the directory
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the journal: %w", err)
 	}
@@ -52,7 +52,7 @@ func Open(dir string) (*Journal, []Entry, error) {
 
 // read returns the last entry of each key.
 func read(path string) ([]Entry, error) {
-	content, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the directory
+	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func rewrite(path string, entries []Entry) error {
 	if err != nil {
 		return fmt.Errorf("compacting the journal: %w", err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
+	defer os.Remove(f.Name())
 	w := bufio.NewWriter(f)
 	enc := json.NewEncoder(w)
 	for _, e := range entries {

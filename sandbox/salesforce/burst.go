@@ -17,15 +17,19 @@ func (s *store) burst(n int, seed uint64) (control.BurstResult, *apiError) {
 		var failure *apiError
 		switch x := rnd.Float64(); {
 		case x < 0.55:
-			failure = s.touch(rnd, "account", &out, map[string]any{"Active_Users_28d__c": rnd.IntN(9000), "Open_P1__c": rnd.IntN(3),
-				"CSAT_90d__c": float64(10+rnd.IntN(41)) / 10, "Overdue_Days__c": rnd.IntN(90)})
+			failure = s.touch(rnd, "account", &out, map[string]any{
+				"Active_Users_28d__c": rnd.IntN(9000), "Open_P1__c": rnd.IntN(3),
+				"CSAT_90d__c": float64(10+rnd.IntN(41)) / 10, "Overdue_Days__c": rnd.IntN(90),
+			})
 		case x < 0.70:
 			failure = s.touch(rnd, "contact", &out, map[string]any{"Title": fmt.Sprintf("Coordinator, Region %d", 1+rnd.IntN(40))})
 		case x < 0.82:
 			failure = s.touch(rnd, "opportunity", &out, map[string]any{"StageName": data.Stages[rnd.IntN(len(data.Stages))].Name})
 		case x < 0.92:
-			failure = s.attach(rnd, "task", &out, map[string]any{"Subject": "Follow-up call", "Status": "Completed", "TaskSubtype": "Call",
-				"ActivityDate": s.now().Format(dateLayout)}, "WhatId")
+			failure = s.attach(rnd, "task", &out, map[string]any{
+				"Subject": "Follow-up call", "Status": "Completed", "TaskSubtype": "Call",
+				"ActivityDate": s.now().Format(dateLayout),
+			}, "WhatId")
 		case x < 0.97:
 			failure = s.attach(rnd, "contact", &out, map[string]any{"FirstName": "Jordan", "LastName": fmt.Sprintf("Reyes %d", rnd.IntN(10_000))}, "AccountId")
 		default:

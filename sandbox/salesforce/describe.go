@@ -31,13 +31,13 @@ func (c *schemaClock) moment(state string, now time.Time) time.Time {
 
 // modified sets Last-Modified and reports whether the client knows this schema already.
 func (s *Server) modified(w http.ResponseWriter, r *http.Request) bool {
-	state := ""
+	var state strings.Builder
 	for _, f := range s.chaos.List() {
 		if f.Object != "" {
-			state += f.Object + "." + f.Field + " "
+			state.WriteString(f.Object + "." + f.Field + " ")
 		}
 	}
-	at := s.schema.moment(state, s.cfg.Clock())
+	at := s.schema.moment(state.String(), s.cfg.Clock())
 	w.Header().Set("Last-Modified", at.Format(http.TimeFormat))
 	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
 	if err == nil && !at.After(since) {
@@ -112,8 +112,10 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) *apiError {
 	return nil
 }
 
-var soapTypes = map[string]string{"boolean": "xsd:boolean", "date": "xsd:date", "datetime": "xsd:dateTime", "double": "xsd:double",
-	"currency": "xsd:double", "percent": "xsd:double", "int": "xsd:int", "id": "tns:ID", "reference": "tns:ID"}
+var soapTypes = map[string]string{
+	"boolean": "xsd:boolean", "date": "xsd:date", "datetime": "xsd:dateTime", "double": "xsd:double",
+	"currency": "xsd:double", "percent": "xsd:double", "int": "xsd:int", "id": "tns:ID", "reference": "tns:ID",
+}
 
 func fieldInfo(f *field) map[string]any {
 	soap := soapTypes[f.Type]
@@ -150,7 +152,9 @@ func (s *Server) limits(w http.ResponseWriter, _ *http.Request) *apiError {
 	left := s.cfg.DailyLimit - s.usage.used
 	s.usage.mu.Unlock()
 	limit := func(most, left int) map[string]int { return map[string]int{"Max": most, "Remaining": left} }
-	writeJSON(w, http.StatusOK, map[string]any{"DailyApiRequests": limit(s.cfg.DailyLimit, left), "DailyBulkV2QueryJobs": limit(10_000, 10_000),
-		"ConcurrentAsyncGetReportInstances": limit(200, 200), "DataStorageMB": limit(10_240, 9_000), "FileStorageMB": limit(10_240, 10_000)})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"DailyApiRequests": limit(s.cfg.DailyLimit, left), "DailyBulkV2QueryJobs": limit(10_000, 10_000),
+		"ConcurrentAsyncGetReportInstances": limit(200, 200), "DataStorageMB": limit(10_240, 9_000), "FileStorageMB": limit(10_240, 10_000),
+	})
 	return nil
 }

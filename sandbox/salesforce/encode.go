@@ -10,9 +10,9 @@ import (
 // Ids follow from positions alone, so a record keeps its id whatever the number of accounts or the roster.
 const perAccount = 4096
 
-func idOf(prefix string, n int) string { return makeID(prefix, uint64(n)+1) } //nolint:gosec // G115: never negative
+func idOf(prefix string, n int) string { return makeID(prefix, uint64(n)+1) }
 func childID(prefix string, account, n int) string {
-	return makeID(prefix, uint64(account)*perAccount+uint64(n)+1) //nolint:gosec // G115: never negative
+	return makeID(prefix, uint64(account)*perAccount+uint64(n)+1)
 }
 
 func userID(i int) string    { return idOf("005", i) }
@@ -78,7 +78,7 @@ func (e *encoder) contact(account, n int, c *data.Contact) {
 	case c.Detached:
 		e.null()
 	case c.Hidden: // an account that sharing rules keep from this user
-		e.str(makeID("001", 1<<40+uint64(account))) //nolint:gosec // G115: never negative
+		e.str(makeID("001", 1<<40+uint64(account)))
 	default:
 		e.str(accountID(account))
 	}

@@ -3,7 +3,9 @@ package salesforce
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +33,10 @@ func (s *store) createLocked(object string, body map[string]json.RawMessage, str
 	}
 	t.serial++
 	now := appendTime(nil, s.now())
-	full := values{t.at.id: appendString(nil, makeID(t.Prefix, 1<<50+t.serial)), t.at.deleted: []byte("false"),
-		t.at.created: now, t.at.modified: now, t.at.system: now}
+	full := values{
+		t.at.id: appendString(nil, makeID(t.Prefix, 1<<50+t.serial)), t.at.deleted: []byte("false"),
+		t.at.created: now, t.at.modified: now, t.at.system: now,
+	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		switch v, given := set[i]; {
@@ -108,9 +112,7 @@ func (s *store) updateLocked(object, id string, body map[string]json.RawMessage,
 	}
 	now := appendTime(nil, s.now())
 	changed := values{t.at.modified: now, t.at.system: now}
-	for i, v := range set {
-		changed[i] = v
-	}
+	maps.Copy(changed, set)
 	s.derive(t, changed, set, func(i int) []byte {
 		if v, ok := changed[i]; ok {
 			return v
@@ -300,10 +302,5 @@ func (s *store) adopt(object, from, to string) *apiError {
 }
 
 func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }

@@ -60,7 +60,7 @@ type encoder struct {
 
 func (e *encoder) reset() { e.raw, e.ends = e.raw[:0], e.ends[:0] }
 
-func (e *encoder) done() { e.ends = append(e.ends, uint32(len(e.raw))) } //nolint:gosec // G115: rows are kilobytes
+func (e *encoder) done() { e.ends = append(e.ends, uint32(len(e.raw))) }
 
 func (e *encoder) null() { e.raw = append(e.raw, "null"...); e.done() }
 

@@ -87,9 +87,13 @@ func New(cfg Config) (*Server, error) {
 	var err error
 	s.oauth, err = oauth.New(oauth.Config{
 		Product: "Salesforce sandbox", User: username, Clients: cfg.Clients, AutoConsent: cfg.AutoConsent, Rotate: true,
-		Scopes: []oauth.Scope{{Name: "api", Text: "Read and change your records through the API"},
-			{Name: "refresh_token", Text: "Keep access while you are away, until you revoke it"}, {Name: "offline_access", Text: "Keep access while you are away"},
-			{Name: "id", Text: "See who you are"}, {Name: "openid", Text: "Sign in with your identity"}},
+		Scopes: []oauth.Scope{
+			{Name: "api", Text: "Read and change your records through the API"},
+			{Name: "refresh_token", Text: "Keep access while you are away, until you revoke it"},
+			{Name: "offline_access", Text: "Keep access while you are away"},
+			{Name: "id", Text: "See who you are"},
+			{Name: "openid", Text: "Sign in with your identity"},
+		},
 		RefreshScopes: []string{"refresh_token", "offline_access"}, AccessTTL: cfg.AccessTTL, IdleTTL: 30 * 24 * time.Hour,
 		RefreshTime: cfg.RefreshTime, Clock: cfg.Clock, Journal: cfg.Journal, JournalPrefix: "crm_a/grant/", Chaos: s.chaos,
 		TokenPrefix: orgID[:15] + "!AQ", Answer: s.tokenAnswer,

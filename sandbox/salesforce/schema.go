@@ -103,8 +103,10 @@ func newObject(name, label, plural, prefix string, mergeable bool, fields ...fie
 	for i, f := range o.Fields {
 		o.byName[strings.ToLower(f.Name)] = i
 	}
-	o.at = positions{id: o.byName["id"], deleted: o.byName["isdeleted"], created: o.byName["createddate"],
-		modified: o.byName["lastmodifieddate"], system: o.byName["systemmodstamp"], master: -1}
+	o.at = positions{
+		id: o.byName["id"], deleted: o.byName["isdeleted"], created: o.byName["createddate"],
+		modified: o.byName["lastmodifieddate"], system: o.byName["systemmodstamp"], master: -1,
+	}
 	if mergeable {
 		o.at.master = o.byName["masterrecordid"]
 	}

@@ -200,7 +200,9 @@ func (s *Server) deletions(w http.ResponseWriter, r *http.Request) *apiError {
 		}
 	}
 	s.store.mu.RUnlock()
-	writeJSON(w, http.StatusOK, map[string]any{"deletedRecords": list, "earliestDateAvailable": earliest.Format(timeLayout),
-		"latestDateCovered": now.Format(timeLayout)})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"deletedRecords": list, "earliestDateAvailable": earliest.Format(timeLayout),
+		"latestDateCovered": now.Format(timeLayout),
+	})
 	return nil
 }

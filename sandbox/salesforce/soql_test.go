@@ -67,10 +67,16 @@ func TestConditions(t *testing.T) {
 	total := len(s.byName["account"].rows)
 	id := s.byName["account"].rows[7].id
 	for _, c := range []struct{ a, b string }{ // a and b share all rows out between them
-		{"Type = 'customer'", "Type != 'Customer'"}, {"Segment__c = null", "Segment__c != null"}, {"IsDeleted = true", "IsDeleted = false"},
-		{"Type IN ('Customer', 'Prospect')", "Type NOT IN ('Customer', 'Prospect')"}, {"Name < 'm'", "Name >= 'm'"},
-		{"CreatedDate <= 2025-01-01T00:00:00Z", "CreatedDate > 2024-12-31T19:00:00-05:00"}, {"NOT (Type = 'Customer' OR ARR__c > 5)", "Type = 'Customer' OR ARR__c > 5"},
-		{"Id = '" + id + "'", "Id != '" + id[:15] + "'"}, {"Id > ''", "Id < ''"}, {"Id IN ('" + id + "','" + id + "')", "NOT Id = '" + id + "'"},
+		{"Type = 'customer'", "Type != 'Customer'"},
+		{"Segment__c = null", "Segment__c != null"},
+		{"IsDeleted = true", "IsDeleted = false"},
+		{"Type IN ('Customer', 'Prospect')", "Type NOT IN ('Customer', 'Prospect')"},
+		{"Name < 'm'", "Name >= 'm'"},
+		{"CreatedDate <= 2025-01-01T00:00:00Z", "CreatedDate > 2024-12-31T19:00:00-05:00"},
+		{"NOT (Type = 'Customer' OR ARR__c > 5)", "Type = 'Customer' OR ARR__c > 5"},
+		{"Id = '" + id + "'", "Id != '" + id[:15] + "'"},
+		{"Id > ''", "Id < ''"},
+		{"Id IN ('" + id + "','" + id + "')", "NOT Id = '" + id + "'"},
 	} {
 		require.Equal(t, total, count(c.a)+count(c.b), c.a)
 	}

@@ -77,15 +77,16 @@ func namesOf(rows []accounts.AccountRow) []string {
 	return out
 }
 
-func ptr[T any](v T) *T { return &v }
+//go:fix inline
+func ptr[T any](v T) *T { return new(v) }
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.add(s.p.OrgID, account{"Austin Independent School District", ptr(80.0), ptr(30.0), ptr(int64(500)), "segment = 'Enterprise', territory = 'South West', state = 'TX', status = 'customer', domain = 'austinisd.org', nces_id = '4808940'"})
-	s.add(s.p.OrgID, account{"Boise City ISD", ptr(20.0), ptr(90.0), ptr(int64(9_000_000_000_001)), "state = 'ID', status = 'prospect', domain = 'boise.k12.id.us', segment = 'SMB'"})
+	s.add(s.p.OrgID, account{"Austin Independent School District", new(80.0), new(30.0), new(int64(500)), "segment = 'Enterprise', territory = 'South West', state = 'TX', status = 'customer', domain = 'austinisd.org', nces_id = '4808940'"})
+	s.add(s.p.OrgID, account{"Boise City ISD", new(20.0), new(90.0), new(int64(9_000_000_000_001)), "state = 'ID', status = 'prospect', domain = 'boise.k12.id.us', segment = 'SMB'"})
 	s.add(s.p.OrgID, account{"100% College_", nil, nil, nil, "unitid = '123456', state = 'NY'"})
-	s.add(s.p.OrgID, account{"Gone", ptr(99.0), nil, nil, "deleted_at = now()"})
+	s.add(s.p.OrgID, account{"Gone", new(99.0), nil, nil, "deleted_at = now()"})
 
 	t.Run("sorts by each number, the unknown last, and by name", func(t *testing.T) {
 		require.Equal(t, []string{"Austin Independent School District", "Boise City ISD", "100% College_"}, s.names(accounts.SearchInput{}))
@@ -111,8 +112,10 @@ func TestSearch(t *testing.T) {
 		require.Nil(t, page.Accounts[2].ARRCents)
 	})
 	t.Run("finds by part of a name, of a domain, and by official ids", func(t *testing.T) {
-		for query, want := range map[string]string{"AUSTIN": "Austin Independent School District", "austin isd": "Austin Independent School District",
-			"k12.id": "Boise City ISD", "4808940": "Austin Independent School District", "123456": "100% College_", "100%": "100% College_", "college_": "100% College_"} {
+		for query, want := range map[string]string{
+			"AUSTIN": "Austin Independent School District", "austin isd": "Austin Independent School District",
+			"k12.id": "Boise City ISD", "4808940": "Austin Independent School District", "123456": "100% College_", "100%": "100% College_", "college_": "100% College_",
+		} {
 			require.Equal(t, []string{want}, s.names(accounts.SearchInput{Filter: accounts.Filter{Query: query}}), query)
 		}
 		require.Empty(t, s.names(accounts.SearchInput{Filter: accounts.Filter{Query: "48089"}}), "part of an id")
@@ -149,8 +152,10 @@ func TestPagingWhileRowsAreInserted(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := viewer(s.db.NewOrg(t, "Paged"))
 		add := func() uuid.UUID {
-			return s.add(p.OrgID, account{name: rapid.SampledFrom([]string{"A", "a", "B", "Ä"}).Draw(rt, "name"), risk: composite.Draw(rt, "risk"),
-				health: composite.Draw(rt, "health"), arr: cents.Draw(rt, "arr")})
+			return s.add(p.OrgID, account{
+				name: rapid.SampledFrom([]string{"A", "a", "B", "Ä"}).Draw(rt, "name"), risk: composite.Draw(rt, "risk"),
+				health: composite.Draw(rt, "health"), arr: cents.Draw(rt, "arr"),
+			})
 		}
 		var want []uuid.UUID
 		for range rapid.IntRange(0, 5).Draw(rt, "rows") {

@@ -37,7 +37,8 @@ func (s *Service) EachOpportunity(ctx context.Context, p auth.Principal, f Oppor
 }
 
 func each[T any](ctx context.Context, s *Service, p auth.Principal, account *uuid.UUID, fn func([]T) error,
-	load func(*store.Tx, uuid.UUID) ([]T, error), id func(T) uuid.UUID) error {
+	load func(*store.Tx, uuid.UUID) ([]T, error), id func(T) uuid.UUID,
+) error {
 	if err := p.Require(auth.PermRead); err != nil {
 		return err
 	}

@@ -213,8 +213,10 @@ func (in SearchInput) check(p auth.Principal) (store.AccountFilter, store.Accoun
 	if len(bad) > 0 {
 		return f, "", fault.WithFields("the search is not valid: "+bad[0].Field+" "+bad[0].Message, bad...)
 	}
-	f = store.AccountFilter{Query: strings.TrimSpace(in.Query), Segment: in.Segment, Territory: strings.TrimSpace(in.Territory),
-		State: strings.TrimSpace(in.State), Status: in.Status}
+	f = store.AccountFilter{
+		Query: strings.TrimSpace(in.Query), Segment: in.Segment, Territory: strings.TrimSpace(in.Territory),
+		State: strings.TrimSpace(in.State), Status: in.Status,
+	}
 	if f.Query != "" {
 		f.Normalized = datasets.NormalizeName(f.Query)
 	}
@@ -229,9 +231,11 @@ func toRows(rows []store.AccountSummary) []AccountRow {
 	out := make([]AccountRow, 0, len(rows))
 	for _, r := range rows {
 		unavailable := "not_available"
-		row := AccountRow{AccountID: r.ID, Name: r.Name, Segment: r.Segment, Territory: r.Territory, State: r.State, Status: r.Status,
+		row := AccountRow{
+			AccountID: r.ID, Name: r.Name, Segment: r.Segment, Territory: r.Territory, State: r.State, Status: r.Status,
 			NCESID: r.NCESID, UNITID: r.UNITID, Domain: r.Domain, ARRCents: r.ARRCents, Health: points(r.Health), Risk: points(r.Risk),
-			PriorityReason: &unavailable}
+			PriorityReason: &unavailable,
+		}
 		row.HealthStatus, row.RiskStatus = scoring.LevelOf(engine.Health, row.Health), scoring.LevelOf(engine.Risk, row.Risk)
 		row.Coverage, row.Reason = coverage(r)
 		out = append(out, row)

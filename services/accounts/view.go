@@ -122,17 +122,21 @@ type Detail struct {
 }
 
 func toAccount(a models.Account) Account {
-	return Account{AccountID: a.ID, Name: a.Name, Domain: a.Domain, City: a.City, State: a.State, Status: a.Status, Segment: a.Segment,
+	return Account{
+		AccountID: a.ID, Name: a.Name, Domain: a.Domain, City: a.City, State: a.State, Status: a.Status, Segment: a.Segment,
 		SegmentDerived: a.SegmentDerived, Territory: a.Territory, BuyerType: a.BuyerType, NCESID: a.NCESID, UNITID: a.UNITID,
 		Enrollment: a.Enrollment, OwnerExternalID: a.OwnerExternalID, RenewalDate: day(a.RenewalDate), Seats: a.Seats, Active28d: a.Active28d,
-		Sources: []string{}, UpdatedAt: a.UpdatedAt.UTC(), SourceCreatedAt: utc(a.SourceCreatedAt)}
+		Sources: []string{}, UpdatedAt: a.UpdatedAt.UTC(), SourceCreatedAt: utc(a.SourceCreatedAt),
+	}
 }
 
 func toContacts(rows []store.ContactRow) []Contact {
 	out := make([]Contact, 0, len(rows))
 	for _, c := range rows {
-		out = append(out, Contact{ContactID: c.ID, AccountID: c.AccountID, AccountName: c.AccountName, Name: c.Name, Title: c.Title, Email: c.Email,
-			Phone: c.Phone, Champion: c.Champion != nil && *c.Champion, LeftAt: day(c.LeftOn), LastActivityAt: day(c.LastOn)})
+		out = append(out, Contact{
+			ContactID: c.ID, AccountID: c.AccountID, AccountName: c.AccountName, Name: c.Name, Title: c.Title, Email: c.Email,
+			Phone: c.Phone, Champion: c.Champion != nil && *c.Champion, LeftAt: day(c.LeftOn), LastActivityAt: day(c.LastOn),
+		})
 	}
 	return out
 }
@@ -140,9 +144,11 @@ func toContacts(rows []store.ContactRow) []Contact {
 func toOpportunities(rows []store.OpportunityRow) []Opportunity {
 	out := make([]Opportunity, 0, len(rows))
 	for _, o := range rows {
-		out = append(out, Opportunity{OpportunityID: o.ID, AccountID: o.AccountID, AccountName: o.AccountName, Name: o.Name, Stage: o.Stage,
+		out = append(out, Opportunity{
+			OpportunityID: o.ID, AccountID: o.AccountID, AccountName: o.AccountName, Name: o.Name, Stage: o.Stage,
 			AmountCents: o.AmountCents, CloseDate: day(o.CloseDate), ForecastCategory: o.ForecastCategory, Probability: o.Probability,
-			IsClosed: o.IsClosed, IsWon: o.IsWon, Type: o.Type, OwnerExternalID: o.OwnerExternalID})
+			IsClosed: o.IsClosed, IsWon: o.IsWon, Type: o.Type, OwnerExternalID: o.OwnerExternalID,
+		})
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func (s *Service) Dashboard(ctx context.Context, p auth.Principal, in Input) (Da
 		return out, err
 	}
 	out.DataReadiness = report
-	out.ActiveSignalReason, out.ForecastHealthReason = reason(NotAvailable), reason(NotAvailable)
+	out.ActiveSignalReason, out.ForecastHealthReason = new(NotAvailable), new(NotAvailable)
 	now := s.Clock().UTC()
 	err = s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
 		o, today, err := tx.OrganizationDay(now)
@@ -102,7 +102,7 @@ func (d *Dashboard) now(tx *store.Tx, territory string, today time.Time) error {
 		return err
 	}
 	if d.ARRCents = total.Cents; total.Cents == nil {
-		d.ARRReason = reason(NoData)
+		d.ARRReason = new(NoData)
 	}
 	if total.AsOf != nil {
 		day := total.AsOf.Format(time.DateOnly)
@@ -122,7 +122,7 @@ func (d *Dashboard) now(tx *store.Tx, territory string, today time.Time) error {
 		return err
 	}
 	if d.AtRiskAccounts = &atRisk; scored == 0 {
-		d.AtRiskAccounts, d.AtRiskReason = nil, reason(NoData)
+		d.AtRiskAccounts, d.AtRiskReason = nil, new(NoData)
 	}
 	d.NRR, d.NRRReason, d.NRRLowN, err = retention(tx, territory, d.AsOf)
 	return err
@@ -132,9 +132,9 @@ func (d *Dashboard) now(tx *store.Tx, territory string, today time.Time) error {
 func (d *Dashboard) then(tx *store.Tx, territory string) error {
 	cents, err := tx.ARRKnownAt(territory, d.AsOf)
 	if d.ARRCents = cents; cents == nil {
-		d.ARRReason = reason(NoData)
+		d.ARRReason = new(NoData)
 	}
-	d.PipelineReason, d.AtRiskReason, d.NRRReason = reason(NotRecorded), reason(NotRecorded), reason(NoHistory)
+	d.PipelineReason, d.AtRiskReason, d.NRRReason = new(NotRecorded), new(NotRecorded), new(NoHistory)
 	return err
 }
 
@@ -143,14 +143,14 @@ func (d *Dashboard) then(tx *store.Tx, territory string) error {
 func retention(tx *store.Tx, territory string, now time.Time) (nrr *float64, why *string, lowN bool, err error) {
 	first, err := tx.FirstFact("arr")
 	if err != nil || first == nil || first.After(now.Add(-year)) {
-		return nil, reason(NoHistory), false, err
+		return nil, new(NoHistory), false, err
 	}
 	opening, kept, accounts, err := tx.Retention(territory, now.Add(-year))
 	switch {
 	case err != nil:
 		return nil, nil, false, err
 	case opening <= 0:
-		return nil, reason(ZeroDenominator), false, nil
+		return nil, new(ZeroDenominator), false, nil
 	}
 	v := math.RoundToEven(float64(kept)/float64(opening)*1e4) / 1e4
 	return &v, nil, accounts < 10, nil
@@ -175,4 +175,5 @@ func moment(asOf, zone string, now, today time.Time) (at time.Time, past bool, e
 	return time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, loc).Add(-time.Microsecond).UTC(), true, nil
 }
 
-func reason(s string) *string { return &s }
+//go:fix inline
+func reason(s string) *string { return new(s) }

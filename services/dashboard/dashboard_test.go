@@ -72,7 +72,8 @@ func (s *system) pipeline(in dashboard.PipelineInput) dashboard.Pipeline {
 	return out
 }
 
-func ptr[T any](v T) *T { return &v }
+//go:fix inline
+func ptr[T any](v T) *T { return new(v) }
 
 func TestDashboard(t *testing.T) {
 	t.Parallel()
@@ -96,12 +97,12 @@ func TestDashboard(t *testing.T) {
 	})
 
 	s.db.Exec(t, "INSERT INTO readiness_tallies (org_id, checked_at, counts) VALUES ($1, now(), '{}')", s.p.OrgID) // these scores cannot be judged
-	north := s.account(ptr(int64(10_050)), ptr(75.0), "North")
-	south := s.account(ptr(int64(-50)), ptr(55.0), "South")
-	s.account(nil, ptr(54.9), "South")
-	s.deal(s.p.OrgID, deal{account: &north, cents: ptr(int64(700)), stage: "S"})
+	north := s.account(new(int64(10_050)), new(75.0), "North")
+	south := s.account(new(int64(-50)), new(55.0), "South")
+	s.account(nil, new(54.9), "South")
+	s.deal(s.p.OrgID, deal{account: &north, cents: new(int64(700)), stage: "S"})
 	s.deal(s.p.OrgID, deal{account: &south, stage: "S"})
-	s.deal(s.p.OrgID, deal{account: &south, cents: ptr(int64(9)), stage: "S", closed: true})
+	s.deal(s.p.OrgID, deal{account: &south, cents: new(int64(9)), stage: "S", closed: true})
 
 	t.Run("sums what is known", func(t *testing.T) {
 		d := get(dashboard.Input{})
@@ -159,14 +160,14 @@ func TestDashboard(t *testing.T) {
 func TestPipeline(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	west := s.account(ptr(int64(100)), nil, "West")
+	west := s.account(new(int64(100)), nil, "West")
 	for _, d := range []deal{
-		{account: &west, cents: ptr(int64(10_001)), probability: ptr(0.9), category: "Commit", stage: "Contract", close: "2026-06-30", owner: "u1"},
-		{cents: ptr(int64(5_000)), probability: ptr(0.5), category: "Best Case", stage: "Demo", close: "2026-07-01", owner: "u2"},
-		{cents: ptr(int64(2_000)), probability: ptr(0.1), category: "Pipeline", stage: "Demo", close: "2026-04-30"},
-		{cents: ptr(int64(1_000)), category: "Omitted", stage: "Lead"},
+		{account: &west, cents: new(int64(10_001)), probability: new(0.9), category: "Commit", stage: "Contract", close: "2026-06-30", owner: "u1"},
+		{cents: new(int64(5_000)), probability: new(0.5), category: "Best Case", stage: "Demo", close: "2026-07-01", owner: "u2"},
+		{cents: new(int64(2_000)), probability: new(0.1), category: "Pipeline", stage: "Demo", close: "2026-04-30"},
+		{cents: new(int64(1_000)), category: "Omitted", stage: "Lead"},
 		{category: "Pipeline", stage: "Lead"},
-		{cents: ptr(int64(99)), category: "Closed", stage: "Won", closed: true},
+		{cents: new(int64(99)), category: "Closed", stage: "Won", closed: true},
 	} {
 		s.deal(s.p.OrgID, d)
 	}
@@ -212,10 +213,12 @@ func TestPipelinePartsSumToTotals(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s.p = viewer(s.db.NewOrg(t, "Sums"))
 		for range rapid.IntRange(0, 6).Draw(rt, "deals") {
-			s.deal(s.p.OrgID, deal{cents: rapid.Ptr(rapid.Int64Range(-500, 1_000_000_001), true).Draw(rt, "cents"),
+			s.deal(s.p.OrgID, deal{
+				cents:       rapid.Ptr(rapid.Int64Range(-500, 1_000_000_001), true).Draw(rt, "cents"),
 				probability: rapid.Ptr(rapid.Map(rapid.IntRange(0, 1000), func(i int) float64 { return float64(i) / 1000 }), true).Draw(rt, "p"),
 				category:    rapid.SampledFrom([]string{"Commit", "Best Case", "Pipeline", "Omitted", "Most Likely", ""}).Draw(rt, "category"),
-				stage:       fmt.Sprint("Stage ", rapid.IntRange(1, 3).Draw(rt, "stage"))})
+				stage:       fmt.Sprint("Stage ", rapid.IntRange(1, 3).Draw(rt, "stage")),
+			})
 		}
 		p := s.pipeline(dashboard.PipelineInput{})
 		for _, parts := range [][]dashboard.PipelinePart{p.ByCategory, p.ByStage} {

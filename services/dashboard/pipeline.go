@@ -67,7 +67,7 @@ type Pipeline struct {
 // Pipeline returns the pipeline summary. A period that holds today keeps deals whose close date has passed before it.
 // Faults: Denied, Invalid.
 func (s *Service) Pipeline(ctx context.Context, p auth.Principal, in PipelineInput) (Pipeline, error) {
-	out := Pipeline{CoverageReason: reason(NoQuota), ByCategory: []PipelinePart{}, ByStage: []PipelinePart{}}
+	out := Pipeline{CoverageReason: new(NoQuota), ByCategory: []PipelinePart{}, ByStage: []PipelinePart{}}
 	if err := p.Require(auth.PermRead); err != nil {
 		return out, err
 	}
@@ -97,7 +97,7 @@ func (s *Service) Pipeline(ctx context.Context, p auth.Principal, in PipelineInp
 		}
 		d := Dashboard{AsOf: at}
 		if past {
-			out.Reason = reason(NotRecorded)
+			out.Reason = new(NotRecorded)
 			err = d.then(tx, in.Territory)
 		} else if err = d.now(tx, in.Territory, today); err == nil {
 			var groups []store.PipelineGroup
@@ -226,8 +226,8 @@ func fiscalQuarter(name string, startMonth int, today time.Time) (from, until ti
 	year, quarter := 0, 0
 	months := (int(today.Month()) - startMonth + 12) % 12 // since the fiscal year began
 	ends := today.AddDate(0, 11-months, 1-today.Day()).Year()
-	switch {
-	case name == "current" || name == "next":
+	switch name {
+	case "current", "next":
 		year, quarter = ends, months/3+1
 		if name == "next" {
 			if quarter++; quarter > 4 {

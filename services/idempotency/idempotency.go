@@ -66,6 +66,8 @@ func Once[T any](tx *store.Tx, p auth.Principal, now time.Time, r Request, write
 	if err != nil {
 		return answer, false, fmt.Errorf("encode answer: %w", err)
 	}
-	return answer, false, tx.SaveIdempotencyKey(models.IdempotencyKey{Principal: p.Actor(), Key: r.Key, Tool: r.Tool, RequestHash: hash[:],
-		Response: response, CreatedAt: now, ExpiresAt: now.Add(Life)})
+	return answer, false, tx.SaveIdempotencyKey(models.IdempotencyKey{
+		Principal: p.Actor(), Key: r.Key, Tool: r.Tool, RequestHash: hash[:],
+		Response: response, CreatedAt: now, ExpiresAt: now.Add(Life),
+	})
 }

@@ -6,6 +6,7 @@ package readiness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,8 +79,10 @@ func (s *Service) Report(ctx context.Context, p auth.Principal) (Report, error) 
 }
 
 func toReport(r readiness.Report, at time.Time) Report {
-	out := Report{Level: string(r.Level), Reasons: []string{}, ScoringReadyAccounts: r.ScoringReady, TotalAccounts: r.TrackedAccounts,
-		ScoringReadyShare: r.ReadyShare, UnscoredAccounts: r.Unscored, BlockingIssues: []DataIssue{}, CheckedAt: at.UTC()}
+	out := Report{
+		Level: string(r.Level), Reasons: []string{}, ScoringReadyAccounts: r.ScoringReady, TotalAccounts: r.TrackedAccounts,
+		ScoringReadyShare: r.ReadyShare, UnscoredAccounts: r.Unscored, BlockingIssues: []DataIssue{}, CheckedAt: at.UTC(),
+	}
 	for _, reason := range r.Reasons {
 		out.Reasons = append(out.Reasons, string(reason))
 	}
@@ -192,9 +195,7 @@ func (s *Service) Affected(ctx context.Context, p auth.Principal, in AffectedInp
 		if err != nil {
 			return err
 		}
-		for code, n := range counts {
-			out.CountsByCode[code] = n
-		}
+		maps.Copy(out.CountsByCode, counts)
 		at, found, err := tx.Readiness(&readiness.Counts{})
 		if found {
 			at = at.UTC()

@@ -103,8 +103,10 @@ func TestAffected(t *testing.T) {
 	s.score()
 
 	t.Run("names each issue of tracked accounts", func(t *testing.T) {
-		require.Equal(t, map[string][]string{"Contactless": {"no_contacts"}, "Silent": {"no_recent_activity"}, "Mute": {"missing_segment"},
-			"Free": {"zero_arr"}, "Owed": {"negative_arr"}}, s.affected(""))
+		require.Equal(t, map[string][]string{
+			"Contactless": {"no_contacts"}, "Silent": {"no_recent_activity"}, "Mute": {"missing_segment"},
+			"Free": {"zero_arr"}, "Owed": {"negative_arr"},
+		}, s.affected(""))
 		require.Equal(t, map[string][]string{"Owed": {"negative_arr"}}, s.affected("negative_arr"))
 		page, err := s.svc.Affected(t.Context(), s.p, readiness.AffectedInput{Limit: 1})
 		require.NoError(t, err)

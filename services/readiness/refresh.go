@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -51,9 +52,7 @@ func (s Scorer) ScoreOrg(ctx context.Context, org, run uuid.UUID, progress func(
 		return counts, err
 	}
 	more, err := s.Readiness.Refresh(ctx, org)
-	for k, v := range more {
-		counts[k] = v
-	}
+	maps.Copy(counts, more)
 	return counts, err
 }
 
@@ -142,8 +141,10 @@ func (w *judge) judgeAll(tx *store.Tx, rows []store.ReadinessRow) ([]models.Acco
 	var out []models.AccountIssue
 	for _, r := range rows {
 		total := scoring.ARROf(linesOf[r.ID], w.today, w.grace)
-		a := readiness.Account{Customer: r.Customer, OpenOpportunity: r.OpenOpportunity, Contacts: r.Contacts, Segment: r.Segment,
-			ARRCents: total.ARRCents, Pilot: total.Pilot, Scores: scoresOf[r.ID]}
+		a := readiness.Account{
+			Customer: r.Customer, OpenOpportunity: r.OpenOpportunity, Contacts: r.Contacts, Segment: r.Segment,
+			ARRCents: total.ARRCents, Pilot: total.Pilot, Scores: scoresOf[r.ID],
+		}
 		if r.LastOn != nil {
 			days := int(arr.DateOf(w.today) - arr.DateOf(r.LastOn.UTC()))
 			a.LastActivityDays = &days

@@ -73,8 +73,10 @@ func (s *Service) reconcile(ctx context.Context, run models.Run, sum *Reconciled
 			end = End{Status: models.RunFailed, Code: string(fault.Invalid), Message: fault.Public(err)}
 			break
 		}
-		end = End{Status: models.RunFailed, Code: string(fault.Unavailable),
-			Message: "The job was interrupted and its workflow is gone. What was stored before stays; start it again to go on."}
+		end = End{
+			Status: models.RunFailed, Code: string(fault.Unavailable),
+			Message: "The job was interrupted and its workflow is gone. What was stored before stays; start it again to go on.",
+		}
 		if run.CancelRequestedAt != nil {
 			end = End{Status: models.RunCancelled}
 		}

@@ -59,9 +59,11 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, in StartInput) (r
 		in.Trigger = "manual"
 	}
 	now := s.clock().UTC()
-	run = models.Run{ID: models.NewID(), OrgID: p.OrgID, Kind: in.Kind, Subject: in.Subject, Status: models.RunQueued, Phase: "queued",
+	run = models.Run{
+		ID: models.NewID(), OrgID: p.OrgID, Kind: in.Kind, Subject: in.Subject, Status: models.RunQueued, Phase: "queued",
 		Counts: map[string]int64{}, Warnings: []models.RunWarning{}, Input: raw, Trigger: in.Trigger, StartedBy: p.Label,
-		WorkflowID: in.WorkflowID, CreatedAt: now, UpdatedAt: now}
+		WorkflowID: in.WorkflowID, CreatedAt: now, UpdatedAt: now,
+	}
 	for range 3 { // a live run may end between the two statements
 		live, found, err := s.insertOrLive(ctx, run)
 		if err != nil {

@@ -227,14 +227,19 @@ func TestRuns(t *testing.T) {
 		run := s.start("k")
 		for range 3 {
 			require.NoError(t, s.store.InOrg(t.Context(), run.OrgID, func(tx *store.Tx) error {
-				return tx.AddToRun(run.ID, store.RunAddition{Counts: map[string]int64{"read": 2, "created": 2}, Done: 2,
-					Warnings: []models.RunWarning{{Code: "bad_value", Message: "A", Count: 5}}}, *s.now)
+				return tx.AddToRun(run.ID, store.RunAddition{
+					Counts: map[string]int64{"read": 2, "created": 2}, Done: 2,
+					Warnings: []models.RunWarning{{Code: "bad_value", Message: "A", Count: 5}},
+				}, *s.now)
 			}))
 		}
-		require.NoError(t, s.Progress(t.Context(), run.OrgID, run.ID, runs.Progress{Counts: map[string]int64{"orphans": 4},
-			Warnings: []models.RunWarning{{Code: "field_lost", Message: "B", Count: 1}}}))
 		require.NoError(t, s.Progress(t.Context(), run.OrgID, run.ID, runs.Progress{
-			Warnings: []models.RunWarning{{Code: "field_lost", Message: "B", Count: 2}}}))
+			Counts:   map[string]int64{"orphans": 4},
+			Warnings: []models.RunWarning{{Code: "field_lost", Message: "B", Count: 1}},
+		}))
+		require.NoError(t, s.Progress(t.Context(), run.OrgID, run.ID, runs.Progress{
+			Warnings: []models.RunWarning{{Code: "field_lost", Message: "B", Count: 2}},
+		}))
 		got := s.get(run.ID)
 		require.Equal(t, map[string]int64{"read": 6, "created": 6, "orphans": 4}, got.Counts)
 		require.ElementsMatch(t, []models.RunWarning{{Code: "bad_value", Message: "A", Count: 15}, {Code: "field_lost", Message: "B", Count: 2}}, got.Warnings)

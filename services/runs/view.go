@@ -47,11 +47,13 @@ type ViewError struct {
 // ToView shows a run. temporalUI is the address of the Temporal UI with namespace, such as
 // http://127.0.0.1:8233/namespaces/revarch, for operators, and "" for everybody else.
 func ToView(r models.Run, temporalUI string) View {
-	v := View{ID: r.ID, Kind: r.Kind, Subject: r.Subject, Status: r.Status, Phase: r.Phase,
+	v := View{
+		ID: r.ID, Kind: r.Kind, Subject: r.Subject, Status: r.Status, Phase: r.Phase,
 		Progress: ViewProgress{Done: r.ProgressDone, Total: r.ProgressTotal, Unit: r.ProgressUnit},
 		Counts:   r.Counts, Warnings: r.Warnings, Trigger: r.Trigger, StartedBy: r.StartedBy, CreatedAt: r.CreatedAt.UTC(),
 		StartedAt: utc(r.StartedAt), FinishedAt: utc(r.FinishedAt), Cancelling: r.Status.Live() && r.CancelRequestedAt != nil,
-		WorkflowID: r.WorkflowID}
+		WorkflowID: r.WorkflowID,
+	}
 	if v.Counts == nil {
 		v.Counts = map[string]int64{}
 	}

@@ -35,6 +35,9 @@ func ARROf(lines []models.SubscriptionLine, today time.Time, graceDays int) arr.
 	in := make([]arr.Line, 0, len(lines))
 	for _, l := range lines {
 		line := arr.Line{ValueCents: l.ARRCents, Annual: true, End: arr.OpenEnd, AccountTotal: l.Source == "account_total"}
+		if l.Ended {
+			line.Disposition = arr.Churned
+		}
 		if l.ProductID != nil {
 			line.Key = l.ProductID.String()
 		}

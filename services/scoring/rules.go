@@ -60,8 +60,10 @@ func (s *Service) ScoringRules(ctx context.Context, p auth.Principal, model, cat
 		if !rs.Enabled(r.Model) || model != "" && r.Model.String() != model || category != "" && r.Category.String() != category {
 			continue
 		}
-		out.Rules = append(out.Rules, ScoringRule{RuleID: r.ID, Model: r.Model.String(), Category: r.Category.String(), Expr: r.Expr, Score: r.Score,
-			Weight: r.Weight, Threshold: r.Threshold, Enabled: !r.Disabled, Overridden: r != defaults[r.ID]})
+		out.Rules = append(out.Rules, ScoringRule{
+			RuleID: r.ID, Model: r.Model.String(), Category: r.Category.String(), Expr: r.Expr, Score: r.Score,
+			Weight: r.Weight, Threshold: r.Threshold, Enabled: !r.Disabled, Overridden: r != defaults[r.ID],
+		})
 	}
 	for m := range scoring.Model(scoring.NumModels) {
 		if !rs.Enabled(m) || model != "" && m.String() != model {

@@ -147,8 +147,10 @@ func (e *engine) score(org uuid.UUID, b store.ScoringBatch) (scores []models.Sco
 		e.arr = append(e.arr, models.AccountARR{OrgID: org, AccountID: a.ID, ARRCents: KnownARR(total), AsOf: e.m.today})
 		for _, model := range Enabled {
 			r := &e.results.Of[model]
-			sc := models.Score{OrgID: org, AccountID: a.ID, Model: model.String(), Coverage: float32(r.Coverage), ModelVersion: version,
-				ComputedAt: start, TookUS: int(took.Microseconds()), Body: e.rs.Encode(nil, r)}
+			sc := models.Score{
+				OrgID: org, AccountID: a.ID, Model: model.String(), Coverage: float32(r.Coverage), ModelVersion: version,
+				ComputedAt: start, TookUS: int(took.Microseconds()), Body: e.rs.Encode(nil, r),
+			}
 			if r.Scored {
 				c := float32(r.Composite)
 				sc.Composite = &c

@@ -63,10 +63,12 @@ type Lever struct {
 
 // ToView shows a score; prov says where the canonical fields of the account came from and may be nil.
 func ToView(r Rendered, prov Provenance) ScoreView {
-	v := ScoreView{Model: r.Model.String(), CompositeScore: r.Composite, Coverage: r.Coverage, Confidence: string(r.Confidence), Status: string(r.Status),
+	v := ScoreView{
+		Model: r.Model.String(), CompositeScore: r.Composite, Coverage: r.Coverage, Confidence: string(r.Confidence), Status: string(r.Status),
 		CategoryScores: make([]CategoryScore, 0, len(r.Categories)), RuleResults: make([]RuleResult, 0, len(r.Rules)),
 		RulesEvaluated: r.RulesEvaluated, RulesTriggered: append([]string{}, r.RulesTriggered...), ComputationMS: r.ComputationMS,
-		ModelVersion: r.ModelVersion, ComputedAt: r.ComputedAt.UTC(), Levers: make([]Lever, 0, len(r.Levers))}
+		ModelVersion: r.ModelVersion, ComputedAt: r.ComputedAt.UTC(), Levers: make([]Lever, 0, len(r.Levers)),
+	}
 	v.Level = LevelOf(r.Model, r.Composite)
 	for _, c := range r.Categories {
 		v.CategoryScores = append(v.CategoryScores, CategoryScore{c.Category.String(), c.Weight, c.Score, c.Coverage})
@@ -76,9 +78,11 @@ func ToView(r Rendered, prov Provenance) ScoreView {
 		if !x.Missing {
 			sources = prov.of(x.Features)
 		}
-		v.RuleResults = append(v.RuleResults, RuleResult{RuleID: x.RuleID, Category: x.Category.String(), Value: valueOf(x.Value), Score: x.Score,
+		v.RuleResults = append(v.RuleResults, RuleResult{
+			RuleID: x.RuleID, Category: x.Category.String(), Value: valueOf(x.Value), Score: x.Score,
 			Threshold: x.Threshold, Triggered: x.Triggered, Weight: x.Weight, Contribution: x.Contribution, Missing: x.Missing, Expr: x.Expr,
-			Features: append([]string{}, x.Features...), Source: words(sources), Sources: sources})
+			Features: append([]string{}, x.Features...), Source: words(sources), Sources: sources,
+		})
 	}
 	for _, l := range r.Levers {
 		v.Levers = append(v.Levers, Lever{l.RuleID, l.Category.String(), hundredths(l.Delta), l.Missing, math.Round(l.CoverageGain*1e4) / 1e4})

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -131,8 +132,10 @@ func (s *Service) Each(ctx context.Context, p auth.Principal, f Filter, fn func(
 }
 
 func (f Filter) store(today time.Time) store.TaskFilter {
-	return store.TaskFilter{Assignee: strings.TrimSpace(f.Assignee), Status: f.Status, AccountID: f.AccountID, SourceType: f.SourceType,
-		Priority: f.Priority, Overdue: f.Overdue, Today: today}
+	return store.TaskFilter{
+		Assignee: strings.TrimSpace(f.Assignee), Status: f.Status, AccountID: f.AccountID, SourceType: f.SourceType,
+		Priority: f.Priority, Overdue: f.Overdue, Today: today,
+	}
 }
 
 func (in ListInput) check(p auth.Principal) error {
@@ -162,10 +165,8 @@ func (f *fields) add(name, message string) {
 }
 
 func (f *fields) oneOf(name, value string, allowed []string) {
-	for _, a := range allowed {
-		if a == value {
-			return
-		}
+	if slices.Contains(allowed, value) {
+		return
 	}
 	f.add(name, "must be one of "+strings.Join(allowed, ", "))
 }

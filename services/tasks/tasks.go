@@ -76,8 +76,10 @@ func (s *Service) create(tx *store.Tx, p auth.Principal, in CreateInput, due *ti
 	if err != nil {
 		return Created{}, err
 	}
-	t := models.Task{ID: models.NewID(), Title: in.Title, Status: "OPEN", Assignee: in.Assignee, Priority: in.Priority, DueDate: due,
-		SourceType: in.SourceType, SourceID: in.SourceID, AccountID: in.AccountID, CreatedBy: p.Label, Version: 1, CreatedAt: now, UpdatedAt: now}
+	t := models.Task{
+		ID: models.NewID(), Title: in.Title, Status: "OPEN", Assignee: in.Assignee, Priority: in.Priority, DueDate: due,
+		SourceType: in.SourceType, SourceID: in.SourceID, AccountID: in.AccountID, CreatedBy: p.Label, Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
 	var accountName *string
 	if in.AccountID != nil {
 		name, err := tx.LiveAccountName(*in.AccountID)
@@ -178,8 +180,10 @@ func (s *Service) update(tx *store.Tx, p auth.Principal, in UpdateInput, due *ti
 	if err != nil {
 		return Updated{}, err
 	}
-	entry, err := s.Log.Record(tx, p, governance.Entry{Tool: "update_task", Args: in, SubjectType: "task", SubjectID: in.ID.String(),
-		Before: logged(before), After: logged(after)})
+	entry, err := s.Log.Record(tx, p, governance.Entry{
+		Tool: "update_task", Args: in, SubjectType: "task", SubjectID: in.ID.String(),
+		Before: logged(before), After: logged(after),
+	})
 	shown := ToTask(after, accountName, today)
 	return Updated{Task: shown, Before: ToTask(before, accountName, today), After: shown, GovernanceEntryID: entry}, err
 }

@@ -58,7 +58,8 @@ func (s *system) create(in tasks.CreateInput) tasks.Task {
 
 func (s *system) count() int64 { return s.db.Count(s.tb, "SELECT count(*) FROM tasks") }
 
-func ptr[T any](v T) *T { return &v }
+//go:fix inline
+func ptr[T any](v T) *T { return new(v) }
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
@@ -94,7 +95,7 @@ func TestCreate(t *testing.T) {
 	t.Run("does not find accounts of others or deleted ones", func(t *testing.T) {
 		other := s.account(s.db.NewOrg(t, "Second"), "Foreign")
 		_, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "x", AccountID: &other})
-		_, unknown := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "x", AccountID: ptr(models.NewID())})
+		_, unknown := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "x", AccountID: new(models.NewID())})
 		require.True(t, fault.Is(err, fault.NotFound))
 		require.Equal(t, fault.CodeOf(unknown), fault.CodeOf(err))
 	})
@@ -122,7 +123,7 @@ func TestIdempotency(t *testing.T) {
 	t.Run("refuses another request under the key", func(t *testing.T) {
 		_, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Other", IdempotencyKey: "k1"})
 		require.True(t, fault.Is(err, fault.Conflict))
-		_, err = s.svc.Update(t.Context(), s.rep, tasks.UpdateInput{ID: models.NewID(), Status: ptr("DONE"), IdempotencyKey: "k1"})
+		_, err = s.svc.Update(t.Context(), s.rep, tasks.UpdateInput{ID: models.NewID(), Status: new("DONE"), IdempotencyKey: "k1"})
 		require.True(t, fault.Is(err, fault.Conflict))
 	})
 	t.Run("belongs to one caller", func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestIdempotency(t *testing.T) {
 		}
 	})
 	t.Run("leaves the key free when the write failed", func(t *testing.T) {
-		_, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Late", AccountID: ptr(models.NewID()), IdempotencyKey: "k3"})
+		_, err := s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Late", AccountID: new(models.NewID()), IdempotencyKey: "k3"})
 		require.True(t, fault.Is(err, fault.NotFound))
 		_, err = s.svc.Create(t.Context(), s.rep, tasks.CreateInput{Title: "Late", IdempotencyKey: "k3"})
 		require.NoError(t, err)
@@ -174,7 +175,7 @@ func TestUpdate(t *testing.T) {
 	}
 
 	t.Run("changes only what is given", func(t *testing.T) {
-		got, err := update(tasks.UpdateInput{Priority: ptr("URGENT")})
+		got, err := update(tasks.UpdateInput{Priority: new("URGENT")})
 		require.NoError(t, err)
 		require.Equal(t, "URGENT", got.Task.Priority)
 		require.Equal(t, "MEDIUM", got.Before.Priority)
@@ -184,35 +185,35 @@ func TestUpdate(t *testing.T) {
 		require.EqualValues(t, 1, s.db.Count(t, "SELECT count(*) FROM governance_log WHERE id = $1 AND before->>'priority' = 'MEDIUM' AND after->>'priority' = 'URGENT'", got.GovernanceEntryID))
 	})
 	t.Run("clears with an empty text", func(t *testing.T) {
-		got, err := update(tasks.UpdateInput{Assignee: ptr(""), DueDate: ptr("")})
+		got, err := update(tasks.UpdateInput{Assignee: new(""), DueDate: new("")})
 		require.NoError(t, err)
 		require.Nil(t, got.Task.Assignee)
 		require.Nil(t, got.Task.DueDate)
 	})
 	t.Run("refuses a stale version", func(t *testing.T) {
-		_, err := update(tasks.UpdateInput{Status: ptr("DONE"), Version: ptr(int64(1))})
+		_, err := update(tasks.UpdateInput{Status: new("DONE"), Version: new(int64(1))})
 		require.True(t, fault.Is(err, fault.Stale))
 	})
 	t.Run("notes when it was done and reopens only to OPEN", func(t *testing.T) {
-		got, err := update(tasks.UpdateInput{Status: ptr("DONE"), Version: ptr(int64(3))})
+		got, err := update(tasks.UpdateInput{Status: new("DONE"), Version: new(int64(3))})
 		require.NoError(t, err)
 		require.Equal(t, s.now, *got.Task.CompletedAt)
-		_, err = update(tasks.UpdateInput{Status: ptr("BLOCKED")})
+		_, err = update(tasks.UpdateInput{Status: new("BLOCKED")})
 		require.True(t, fault.Is(err, fault.Conflict))
-		got, err = update(tasks.UpdateInput{Status: ptr("OPEN")})
+		got, err = update(tasks.UpdateInput{Status: new("OPEN")})
 		require.NoError(t, err)
 		require.Nil(t, got.Task.CompletedAt)
 	})
 	t.Run("succeeds and changes nothing when it is so already", func(t *testing.T) {
-		before, err := update(tasks.UpdateInput{Status: ptr("OPEN")})
+		before, err := update(tasks.UpdateInput{Status: new("OPEN")})
 		require.NoError(t, err)
 		s.now = s.now.Add(time.Hour)
-		got, err := update(tasks.UpdateInput{Status: ptr("OPEN")})
+		got, err := update(tasks.UpdateInput{Status: new("OPEN")})
 		require.NoError(t, err)
 		require.Equal(t, before.Task, got.Task)
 	})
 	t.Run("does not find tasks of others", func(t *testing.T) {
-		_, err := s.svc.Update(t.Context(), repOf(s.db.NewOrg(t, "Second")), tasks.UpdateInput{ID: task.TaskID, Status: ptr("DONE")})
+		_, err := s.svc.Update(t.Context(), repOf(s.db.NewOrg(t, "Second")), tasks.UpdateInput{ID: task.TaskID, Status: new("DONE")})
 		require.True(t, fault.Is(err, fault.NotFound))
 	})
 }
@@ -224,7 +225,7 @@ func TestOverdue(t *testing.T) {
 	s.create(tasks.CreateInput{Title: "Today", DueDate: "2026-05-01"})
 	s.create(tasks.CreateInput{Title: "Yesterday", DueDate: "2026-04-30"})
 	done := s.create(tasks.CreateInput{Title: "Done", DueDate: "2026-04-01"})
-	_, err := s.svc.Update(t.Context(), s.rep, tasks.UpdateInput{ID: done.TaskID, Status: ptr("DONE")})
+	_, err := s.svc.Update(t.Context(), s.rep, tasks.UpdateInput{ID: done.TaskID, Status: new("DONE")})
 	require.NoError(t, err)
 	overdue := func() []string {
 		page, err := s.svc.List(t.Context(), s.rep, tasks.ListInput{Filter: tasks.Filter{Overdue: true}})

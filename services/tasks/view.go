@@ -41,9 +41,11 @@ type TaskSummary struct {
 
 // ToTask shows a task as of the organization's day.
 func ToTask(t models.Task, accountName *string, today time.Time) Task {
-	out := Task{TaskID: t.ID, Title: t.Title, Status: t.Status, Priority: t.Priority, SourceType: t.SourceType, SourceID: t.SourceID,
+	out := Task{
+		TaskID: t.ID, Title: t.Title, Status: t.Status, Priority: t.Priority, SourceType: t.SourceType, SourceID: t.SourceID,
 		AccountID: t.AccountID, AccountName: accountName, CreatedBy: t.CreatedBy, Version: t.Version,
-		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC()}
+		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
+	}
 	if t.Assignee != "" {
 		out.Assignee = &t.Assignee
 	}
@@ -69,8 +71,10 @@ func toTasks(rows []store.TaskRow, today time.Time) []Task {
 
 // logged is what the governance log keeps of a task before and after a write.
 func logged(t models.Task) map[string]any {
-	out := map[string]any{"title": t.Title, "status": t.Status, "assignee": t.Assignee, "priority": t.Priority, "due_date": nil,
-		"source_type": t.SourceType, "source_id": t.SourceID, "account_id": t.AccountID, "version": t.Version}
+	out := map[string]any{
+		"title": t.Title, "status": t.Status, "assignee": t.Assignee, "priority": t.Priority, "due_date": nil,
+		"source_type": t.SourceType, "source_id": t.SourceID, "account_id": t.AccountID, "version": t.Version,
+	}
 	if t.DueDate != nil {
 		out["due_date"] = t.DueDate.Format(time.DateOnly)
 	}
