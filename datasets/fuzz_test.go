@@ -3,7 +3,6 @@ package datasets_test
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"strings"

@@ -35,7 +35,7 @@ func TestAuthorization(t *testing.T) {
 		for _, want := range []string{"Allow RevArch to use your data?", "refresh_token", `lang="en"`, `value="deny"`, `value="allow"`, `method="post"`} {
 			require.Contains(t, body, want)
 		}
-		require.NotRegexp(t, regexp.MustCompile(`(?i)<script`), body)
+		require.NotRegexp(t, `(?i)<script`, body)
 	})
 	t.Run("what the request says is escaped on the page", func(t *testing.T) {
 		t.Parallel()
@@ -71,8 +71,10 @@ func TestAuthorization(t *testing.T) {
 	t.Run("other mistakes go back to the client with its state", func(t *testing.T) {
 		t.Parallel()
 		for _, c := range []struct{ key, value, code string }{
-			{"response_type", "token", "unsupported_response_type"}, {"code_challenge", "", "invalid_request"},
-			{"code_challenge_method", "plain", "invalid_request"}, {"scope", "api everything", "invalid_scope"},
+			{"response_type", "token", "unsupported_response_type"},
+			{"code_challenge", "", "invalid_request"},
+			{"code_challenge_method", "plain", "invalid_request"},
+			{"scope", "api everything", "invalid_scope"},
 		} {
 			res, _ := open(t, s.authorizeURL(func(q url.Values) { q.Set(c.key, c.value) }))
 			require.Equal(t, http.StatusFound, res.StatusCode)

@@ -92,7 +92,7 @@ func start(tb testing.TB, change ...func(*sandbox.Config)) *system {
 		require.NoError(tb, server.Close())
 	})
 	noFollow := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &system{tb: tb, url: ts.URL, admin: control.New(ts.URL, "crm_a"), clock: c, http: noFollow}
+	return &system{t: tb, url: ts.URL, admin: control.New(ts.URL, "crm_a"), clock: c, http: noFollow}
 }
 
 func challenge(v string) string {

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"html/template"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -112,11 +113,9 @@ func redirect(w http.ResponseWriter, r *http.Request, q, answer url.Values) {
 		return
 	}
 	merged := u.Query()
-	for k, v := range answer {
-		merged[k] = v
-	}
+	maps.Copy(merged, answer)
 	u.RawQuery = merged.Encode()
-	http.Redirect(w, r, u.String(), http.StatusFound)
+	http.Redirect(w, r, u.String(), http.StatusFound) //nolint:gosec // G710: registered for the client, checked before
 }
 
 type pageData struct {

@@ -212,8 +212,10 @@ func (s *Server) Introspect(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, Introspection{})
 		return
 	}
-	out := Introspection{Active: true, Scope: strings.Join(g.Scopes, " "), ClientID: g.Client, Username: s.cfg.User,
-		TokenType: "access_token", Expires: g.Access[h], Issued: g.Issued, NotBefore: g.Issued}
+	out := Introspection{
+		Active: true, Scope: strings.Join(g.Scopes, " "), ClientID: g.Client, Username: s.cfg.User,
+		TokenType: "access_token", Expires: g.Access[h], Issued: g.Issued, NotBefore: g.Issued,
+	}
 	if h == g.Refresh {
 		out.TokenType, out.Expires = "refresh_token", g.Touched+int64(s.cfg.IdleTTL/time.Second)
 	}
