@@ -42,6 +42,7 @@ type Counts struct {
 type collected struct {
 	id      uuid.UUID
 	owned   int // where its set starts
+	first   int // of its drafts, which lie together in order of product
 	merit   merit
 	gate    Gate
 	renewal float64 // days, +Inf when unknown
@@ -92,7 +93,7 @@ func (c *Collector) Add(a *Account) error {
 	if a.DaysToRenewal != nil {
 		renewal = *a.DaysToRenewal
 	}
-	c.accounts = append(c.accounts, collected{id: a.ID, owned: start, merit: meritOf(a), gate: gate(a), renewal: renewal})
+	c.accounts = append(c.accounts, collected{id: a.ID, owned: start, first: before, merit: meritOf(a), gate: gate(a), renewal: renewal})
 	return nil
 }
 
@@ -125,10 +126,11 @@ func (c *Collector) propose(a *Account, b int, owned []uint64) {
 
 // absorb moves what another collector holds into this one.
 func (c *Collector) absorb(o *Collector) {
-	accounts, owned := len(c.accounts), len(c.owned)
+	accounts, owned, drafts := len(c.accounts), len(c.owned), len(c.drafts)
 	c.owned = append(c.owned, o.owned...)
 	for _, a := range o.accounts {
 		a.owned += owned
+		a.first += drafts
 		c.accounts = append(c.accounts, a)
 	}
 	for _, d := range o.drafts {

@@ -4,8 +4,8 @@
 // ages come in as numbers, and nil means unknown, which differs from 0.
 //
 // Use: New with the active products and the stored affinity result; Prices over one pass through the owning accounts;
-// Plan; a Collector per goroutine over a second pass; Finish ranks what was collected. The result depends on the set of
-// accounts alone, not on their order nor on how they were spread among collectors.
+// Plan; a Collector per goroutine over a second pass; Finish sets the priorities. The result depends on
+// the set of accounts alone, not on their order nor on how they were spread among collectors.
 //
 // Decisions where the definitions leave room:
 //   - The evidence is that of the account's segment if it has any for the product, else the overall one; the two are

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -37,23 +38,26 @@ type Antecedent struct {
 	Share       float64   `json:"share"`  // of the log-odds gain; the shares of a signal sum to 1
 }
 
-// Run is the outcome of a regeneration: all new pending signals in order of rank.
+// Run is the outcome of a regeneration: all new pending signals.
 type Run struct {
 	Counts Counts
 
 	engine *Engine
 	from   *Collector
-	order  []ranked
+	drafts []ranked // in order of draft
+	sort   sync.Once
+	order  []ranked // by rank, once asked for
 }
 
-// ranked is a draft's place in the order. Priority is negative when nothing is known.
+// ranked is the priority of a draft, negative when nothing is known.
 type ranked struct {
 	priority float64
 	draft    int
 	basis    Basis
+	unpriced bool
 }
 
-// Finish ranks what the collectors of this plan hold; they must not be used any more.
+// Finish computes the priorities of what the collectors of this plan hold; they must not be used any more.
 func (p *Plan) Finish(collectors ...*Collector) *Run {
 	from := p.Collector()
 	if len(collectors) > 0 {
@@ -62,10 +66,7 @@ func (p *Plan) Finish(collectors ...*Collector) *Run {
 			from.absorb(c)
 		}
 	}
-	r := &Run{Counts: from.counts, engine: p.engine, from: from}
-	r.order = from.prioritize()
-	slices.SortFunc(r.order, from.compare)
-	return r
+	return &Run{Counts: from.counts, engine: p.engine, from: from, drafts: from.prioritize()}
 }
 
 // prioritize computes the priority of every draft, the percentile ranks among the priced ones first.
@@ -79,6 +80,7 @@ func (c *Collector) prioritize() []ranked {
 	for i := range c.drafts {
 		order[i].draft = i
 		if c.drafts[i].price == Unpriced {
+			order[i].unpriced = true
 			c.rank(&order[i], nil)
 		} else {
 			amounts = append(amounts, amount{c.drafts[i].expected, i})
@@ -109,9 +111,8 @@ func (c *Collector) rank(r *ranked, rank *float64) {
 // compare is the order of signals: priced before unpriced, then priority, expected ARR and probability falling, days
 // to renewal rising, account, product.
 func (c *Collector) compare(x, y ranked) int {
-	a, b := &c.drafts[x.draft], &c.drafts[y.draft]
-	if u, v := a.price == Unpriced, b.price == Unpriced; u != v {
-		if u {
+	if x.unpriced != y.unpriced {
+		if x.unpriced {
 			return 1
 		}
 		return -1
@@ -119,6 +120,7 @@ func (c *Collector) compare(x, y ranked) int {
 	if x.priority != y.priority {
 		return cmp.Compare(y.priority, x.priority)
 	}
+	a, b := &c.drafts[x.draft], &c.drafts[y.draft]
 	if o := cmp.Or(cmp.Compare(b.expected, a.expected), cmp.Compare(b.probability, a.probability)); o != 0 {
 		return o
 	}
@@ -127,25 +129,55 @@ func (c *Collector) compare(x, y ranked) int {
 }
 
 // Len returns the number of signals.
-func (r *Run) Len() int { return len(r.order) }
+func (r *Run) Len() int { return len(r.drafts) }
 
 // Signals goes through the signals in order of rank. It may be called again and by several goroutines.
 func (r *Run) Signals() iter.Seq[Signal] {
 	return func(yield func(Signal) bool) {
-		var terms []term
-		var antecedents []Antecedent
+		r.sort.Do(func() {
+			r.order = slices.Clone(r.drafts)
+			slices.SortFunc(r.order, r.from.compare)
+		})
+		var p page
 		for _, o := range r.order {
-			var s Signal
-			s, terms = r.render(o, terms, antecedents[:0])
-			antecedents = s.Antecedents
-			if !yield(s) {
+			if !yield(p.render(r, o)) {
 				return
 			}
 		}
 	}
 }
 
-func (r *Run) render(o ranked, terms []term, antecedents []Antecedent) (Signal, []term) {
+// ByAccount goes through the signals by account id, then product id: the order that is cheapest to store. It needs no
+// sorting when the accounts were collected in order of id. It may be called again and by several goroutines.
+func (r *Run) ByAccount() iter.Seq[Signal] {
+	return func(yield func(Signal) bool) {
+		accounts := r.from.accounts
+		byID := func(i, j int) int { return bytes.Compare(accounts[i].id[:], accounts[j].id[:]) }
+		order := make([]int, len(accounts))
+		for i := range order {
+			order[i] = i
+		}
+		if !slices.IsSortedFunc(order, byID) {
+			slices.SortFunc(order, byID)
+		}
+		var p page
+		for _, i := range order {
+			for d := accounts[i].first; d < len(r.drafts) && r.from.drafts[d].account == i; d++ {
+				if !yield(p.render(r, r.drafts[d])) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// page is room for one signal's antecedents, used again for the next.
+type page struct {
+	terms       []term
+	antecedents []Antecedent
+}
+
+func (p *page) render(r *Run, o ranked) Signal {
 	d, scopes := &r.from.drafts[o.draft], affinity.Scopes()
 	a := &r.from.accounts[d.account]
 	s := Signal{
@@ -161,18 +193,19 @@ func (r *Run) render(o ranked, terms []term, antecedents []Antecedent) (Signal, 
 		s.Priority = &priority
 	}
 	e := r.engine.evidence[d.scope]
-	_, terms = e.combine(int(d.product), r.from.owned[a.owned:a.owned+e.words], terms)
+	_, p.terms = e.combine(int(d.product), r.from.owned[a.owned:a.owned+e.words], p.terms)
 	total := 0.0
-	for i := range terms {
-		total += terms[i].gain
+	for i := range p.terms {
+		total += p.terms[i].gain
 	}
-	for _, t := range terms {
+	p.antecedents = p.antecedents[:0]
+	for _, t := range p.terms {
 		at := int(d.product)*e.products + int(t.product)
-		antecedents = append(antecedents, Antecedent{
+		p.antecedents = append(p.antecedents, Antecedent{
 			ProductID: r.engine.products[t.product].ID, Probability: e.given[at], Lift: e.lift[at],
 			Weight: t.weight, Share: t.gain / total,
 		})
 	}
-	s.Antecedents = antecedents
-	return s, terms
+	s.Antecedents = p.antecedents
+	return s
 }
