@@ -68,6 +68,12 @@ func (in *loginInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+// Resolve takes the client's address as at sign-in.
+func (in *acceptInput) Resolve(ctx huma.Context) []error {
+	in.client = humagin.Unwrap(ctx).ClientIP()
+	return nil
+}
+
 type signedInOutput struct {
 	SetCookie http.Cookie `header:"Set-Cookie"`
 	Body      Me
@@ -99,8 +105,9 @@ type invitationOutput struct {
 }
 
 type acceptInput struct {
-	Token string `path:"token" maxLength:"100"`
-	Body  struct {
+	client string
+	Token  string `path:"token" maxLength:"100"`
+	Body   struct {
 		Name     string `json:"name,omitempty" maxLength:"200"`
 		Password string `json:"password" minLength:"1" maxLength:"1024"`
 	}
@@ -126,7 +133,9 @@ func (a *authAPI) Register(h huma.API, _ *gin.RouterGroup) {
 	huma.Register(h, operation("get-invitation", http.MethodGet, "/auth/invitations/{token}", "What an invitation offers", "Sign-in", ""), a.invitation)
 	huma.Register(h, operation("accept-invitation", http.MethodPost, "/auth/invitations/{token}/accept", "Join an organization", "Sign-in", ""),
 		func(ctx context.Context, in *acceptInput) (*signedInOutput, error) {
-			return signedIn(ctx, func() (identity.SignedIn, error) { return a.id.Accept(ctx, in.Token, in.Body.Name, in.Body.Password) })
+			return signedIn(ctx, func() (identity.SignedIn, error) {
+				return a.id.Accept(ctx, in.Token, in.Body.Name, in.Body.Password, in.client)
+			})
 		})
 }
 

@@ -70,8 +70,11 @@ func (s *Server) authenticate(c *gin.Context) {
 		}
 	}
 	if err != nil {
-		if fault.Is(err, fault.Unauthenticated) {
+		if fault.Is(err, fault.Unauthenticated) { // guesses count against the client, since there is no principal
 			c.Header("WWW-Authenticate", `Bearer realm="revarch"`)
+			if wait := s.limits.take("client:"+c.ClientIP(), time.Now()); wait > 0 {
+				err = slowDown(wait)
+			}
 		}
 		abortWith(c, err)
 		return
@@ -102,21 +105,48 @@ func (s *Server) crossOrigin(c *gin.Context) {
 		return
 	}
 	if err := http.NewCrossOriginProtection().Check(c.Request); err != nil {
+		c.Set(refusedEarly, true)
 		writeProblem(c, http.StatusForbidden, string(fault.Denied), "cross-origin requests cannot use the session cookie; use an API key")
 	}
 }
+
+// refusedEarly marks a request that was refused before its operation saw it.
+const refusedEarly = "refused_early"
 
 // auditRefused logs writes that were denied or failed, with the path as it is declared and no values.
 func (s *Server) auditRefused(c *gin.Context) {
 	c.Next()
 	p := auth.From(c.Request.Context())
 	status := c.Writer.Status()
-	if p.Kind == "" || status < 400 || status == http.StatusTooManyRequests || c.Request.Method == http.MethodGet ||
-		c.Request.Method == http.MethodHead || c.FullPath() == "" || c.FullPath() == "/api/mcp" || strings.HasPrefix(c.FullPath(), "/api/tools/") {
+	if p.Kind == "" || status < 400 || status == http.StatusTooManyRequests || !writes(c) || logsItself(c) {
 		return
 	}
 	s.log.RecordRefused(c.Request.Context(), p, governance.Entry{Tool: c.Request.Method + " " + c.FullPath(),
 		Args: map[string]any{"status": status}}, status == http.StatusForbidden)
+}
+
+// writes reports whether the request asks for a change. Starting an authorization is one, although it is a GET.
+func writes(c *gin.Context) bool {
+	switch c.Request.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return c.FullPath() == "/api/connectors/:provider/auth"
+	}
+	return c.FullPath() != ""
+}
+
+// logsItself reports whether the request came as far as the registry of tools, which logs what it refuses.
+func logsItself(c *gin.Context) bool {
+	if c.FullPath() == "/api/mcp" {
+		return true
+	}
+	if !strings.HasPrefix(c.FullPath(), "/api/tools/") || c.GetBool(refusedEarly) {
+		return false
+	}
+	switch c.Writer.Status() { // what is wrong with the body itself is found before
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		return false
+	}
+	return true
 }
 
 // requirePermission enforces the permission an operation declares.
@@ -186,8 +216,12 @@ func (l *limiter) limit(c *gin.Context) {
 		key = p.Actor()
 	}
 	if wait := l.take(key, time.Now()); wait > 0 {
-		abortWith(c, fault.New(fault.Throttled, "too many requests; slow down").After(wait))
+		abortWith(c, slowDown(wait))
 	}
+}
+
+func slowDown(wait time.Duration) error {
+	return fault.New(fault.Throttled, "too many requests; slow down").After(wait)
 }
 
 // take uses one token and returns 0, or returns how long to wait. Buckets unused for ten minutes are dropped.

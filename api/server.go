@@ -49,6 +49,7 @@ type Server struct {
 	id     *identity.Service
 	log    *governance.Service
 	opts   Options
+	limits *limiter
 }
 
 // New builds the server: every operation of the resources is mounted below /api behind the same middleware.
@@ -61,7 +62,7 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	}
 	engine.HandleMethodNotAllowed = true
 	engine.ContextWithFallback = true
-	s := &Server{engine: engine, id: id, log: log, opts: opts}
+	s := &Server{engine: engine, id: id, log: log, opts: opts, limits: newLimiter(opts.RatePerSecond, opts.RateBurst)}
 	engine.Use(requestID, recovered, s.securityHeaders)
 	engine.Use(opts.Middleware...)
 	engine.NoMethod(func(c *gin.Context) {
@@ -71,8 +72,7 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	engine.GET("/healthz", func(c *gin.Context) { c.String(http.StatusOK, "ok\n") })
 	engine.GET("/readyz", s.ready)
 
-	limits := newLimiter(opts.RatePerSecond, opts.RateBurst)
-	engine.Use(s.authenticate, limits.limit, s.crossOrigin, s.auditRefused)
+	engine.Use(s.authenticate, s.limits.limit, s.auditRefused, s.crossOrigin)
 	if opts.MCP != nil {
 		h := gin.WrapH(opts.MCP)
 		engine.Any("/api/mcp", bearerOnly, h)

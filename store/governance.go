@@ -92,15 +92,16 @@ func (tx *Tx) GovernanceEntries(f GovernanceFilter) ([]models.GovernanceEntry, e
 	return out, nil
 }
 
-// GovernancePage returns entries in chain order after a sequence number, and the head, for verification.
+// GovernancePage returns entries in chain order after a sequence number, and the head as it was before they were read,
+// so that an entry written meanwhile is newer than the head and none is missing up to it.
 func (tx *Tx) GovernancePage(after int64, limit int) ([]models.GovernanceEntry, models.GovernanceHead, error) {
 	var out []models.GovernanceEntry
 	var head models.GovernanceHead
-	if err := tx.db.Where("seq > ?", after).Order("seq").Limit(limit).Find(&out).Error; err != nil {
-		return nil, head, fmt.Errorf("read governance entries: %w", err)
-	}
 	if err := tx.db.Raw("SELECT org_id, seq, hash FROM governance_heads WHERE org_id = ?", tx.org).Scan(&head).Error; err != nil {
 		return nil, head, fmt.Errorf("read governance head: %w", err)
+	}
+	if err := tx.db.Where("seq > ?", after).Order("seq").Limit(limit).Find(&out).Error; err != nil {
+		return nil, head, fmt.Errorf("read governance entries: %w", err)
 	}
 	return out, head, nil
 }

@@ -71,17 +71,18 @@ func (tx *Tx) SetPassword(user uuid.UUID, hash string) error {
 
 // Member is a user in the transaction's organization.
 type Member struct {
-	UserID   uuid.UUID
-	Email    string
-	Name     string
-	Role     string
-	JoinedAt time.Time
+	UserID     uuid.UUID
+	Email      string
+	Name       string
+	Role       string
+	JoinedAt   time.Time
+	DisabledAt *time.Time // of the user, everywhere
 }
 
 // Members lists the members by e-mail.
 func (tx *Tx) Members() ([]Member, error) {
 	var out []Member
-	err := tx.db.Raw(`SELECT m.user_id, u.email, u.name, m.role, m.joined_at FROM memberships m JOIN users u ON u.id = m.user_id
+	err := tx.db.Raw(`SELECT m.user_id, u.email, u.name, m.role, m.joined_at, u.disabled_at FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.org_id = ? ORDER BY u.email, m.user_id`, tx.org).Scan(&out).Error
 	if err != nil {
 		return nil, fmt.Errorf("list members: %w", err)
@@ -92,7 +93,7 @@ func (tx *Tx) Members() ([]Member, error) {
 // MemberByID returns one member.
 func (tx *Tx) MemberByID(user uuid.UUID) (Member, error) {
 	var out []Member
-	err := tx.db.Raw(`SELECT m.user_id, u.email, u.name, m.role, m.joined_at FROM memberships m JOIN users u ON u.id = m.user_id
+	err := tx.db.Raw(`SELECT m.user_id, u.email, u.name, m.role, m.joined_at, u.disabled_at FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.org_id = ? AND m.user_id = ?`, tx.org, user).Scan(&out).Error
 	if err != nil {
 		return Member{}, fmt.Errorf("load member: %w", err)

@@ -105,5 +105,5 @@ func maybe(err error, doing string) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return unstorable(fmt.Errorf("%s: %w", doing, err))
 }

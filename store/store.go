@@ -102,6 +102,14 @@ func (s *Store) inOrg(ctx context.Context, org, user uuid.UUID, fn func(*Tx) err
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "0A000" {
 		err = s.tryInOrg(ctx, org, user, fn)
 	}
+	return unstorable(err)
+}
+
+// unstorable says what is wrong with a text that PostgreSQL cannot hold: a NUL, or bytes that are not UTF-8.
+func unstorable(err error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "22021" || pg.Code == "22P05") {
+		return fault.Wrap(err, fault.Invalid, "a text holds a character that cannot be stored: a NUL, or bytes that are not UTF-8")
+	}
 	return err
 }
 

@@ -153,12 +153,12 @@ func (s *system) org(name string, system bool) (uuid.UUID, caller) {
 }
 
 // member adds a person to an organization, as if they had accepted an invitation.
-func (s *system) member(org uuid.UUID, role auth.Role, email string) (uuid.UUID, caller) {
+func (s *system) member(org uuid.UUID, role auth.Role, email string) (string, caller) {
 	s.tb.Helper()
 	id := uuid.Must(uuid.NewV7())
 	s.db.Exec(s.tb, "INSERT INTO users (id, email, name) VALUES ($1, $2, $3)", id, email, string(role)+" "+email)
 	s.db.Exec(s.tb, "INSERT INTO memberships (org_id, user_id, role) VALUES ($1, $2, $3)", org, id, role)
-	return id, s.session(org, id)
+	return id.String(), s.session(org, id)
 }
 
 // session makes a browser session without the cost of a password.

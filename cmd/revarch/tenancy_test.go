@@ -89,7 +89,7 @@ func (s *system) seedTenant(name string) *tenant {
 	}
 	t.admin.ok(http.MethodPost, "/api/settings/members/invitations", map[string]any{"email": "invited@" + strings.ToLower(name) + ".example.org", "role": "rep"}, &invited)
 	t.invitation = strings.TrimPrefix(invited.Link, "/invite/")
-	t.ids = append(t.ids, rep.String(), key.APIKey.ID, invited.Invitation.ID)
+	t.ids = append(t.ids, rep, key.APIKey.ID, invited.Invitation.ID)
 	t.secrets = s.everythingOf(t.org)
 	return t
 }

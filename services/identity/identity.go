@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"net/mail"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -26,7 +27,13 @@ type Service struct {
 	Store *store.Store
 	Log   *governance.Service
 	Clock func() time.Time
+
+	once  sync.Once
+	slots chan struct{} // see prove
 }
+
+// hashers is how many passwords are checked at once in a process: each takes 64 MiB.
+const hashers = 4
 
 // SignedIn is a session that was just made.
 type SignedIn struct {
@@ -60,31 +67,11 @@ func backoff(n int) time.Duration {
 // SignIn checks a password and makes a session in the organization the user joined last. Failures in a
 // row slow down by account and by client address.
 func (s *Service) SignIn(ctx context.Context, email, password, client string) (SignedIn, error) {
-	email = FoldEmail(email)
-	now := s.Clock()
-	keys := [][]byte{throttleKey("account", email), throttleKey("client", client)}
-	for _, k := range keys {
-		n, last, err := s.Store.LoginFailures(ctx, k)
-		if err != nil {
-			return SignedIn{}, err
-		}
-		if wait := last.Add(backoff(n)).Sub(now); wait > 0 {
-			return SignedIn{}, fault.New(fault.Throttled, "too many failed sign-ins; try again in a moment").After(wait)
-		}
-	}
-	u, found, err := s.Store.UserByEmail(ctx, email)
+	u, found, err := s.Store.UserByEmail(ctx, FoldEmail(email))
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if ok := auth.CheckPassword(u.PasswordHash, password); !ok || !found || u.DisabledAt != nil {
-		for _, k := range keys {
-			if err := s.Store.CountLoginFailure(ctx, k, now); err != nil {
-				return SignedIn{}, err
-			}
-		}
-		return SignedIn{}, fault.New(fault.Unauthenticated, "e-mail or password is wrong")
-	}
-	if err := s.Store.ClearLoginFailures(ctx, keys[0], now); err != nil {
+	if err := s.prove(ctx, u, found, password, client); err != nil {
 		return SignedIn{}, err
 	}
 	orgs, err := s.Store.MembershipsOf(ctx, u.ID)
@@ -95,6 +82,39 @@ func (s *Service) SignIn(ctx context.Context, email, password, client string) (S
 		return SignedIn{}, fault.New(fault.Denied, "you belong to no organization any more; ask an admin for an invitation")
 	}
 	return s.session(ctx, u.ID, home(orgs))
+}
+
+// prove checks that a password is the user's; one who is not found costs the same time. Few are checked at once, since
+// each needs much memory, and whoever waits is counted against before being let in, so that guessing in parallel is no
+// faster. Faults: Throttled, Unauthenticated.
+func (s *Service) prove(ctx context.Context, u models.User, found bool, password, client string) error {
+	s.once.Do(func() { s.slots = make(chan struct{}, hashers) })
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	now := s.Clock()
+	keys := [][]byte{throttleKey("account", u.Email), throttleKey("client", client)}
+	for _, k := range keys {
+		n, last, err := s.Store.LoginFailures(ctx, k)
+		if err != nil {
+			return err
+		}
+		if wait := last.Add(backoff(n)).Sub(now); wait > 0 {
+			return fault.New(fault.Throttled, "too many failed sign-ins; try again in a moment").After(wait)
+		}
+	}
+	if auth.CheckPassword(u.PasswordHash, password) && found && u.DisabledAt == nil {
+		return s.Store.ClearLoginFailures(ctx, keys[0], now)
+	}
+	for _, k := range keys {
+		if err := s.Store.CountLoginFailure(ctx, k, now); err != nil {
+			return err
+		}
+	}
+	return fault.New(fault.Unauthenticated, "e-mail or password is wrong")
 }
 
 // home is the organization a sign-in leads to: the one joined last, and the system's only when there is no other.
@@ -181,8 +201,11 @@ func (s *Service) BySession(ctx context.Context, token string) (auth.Principal, 
 	p := auth.Principal{OrgID: sess.OrgID, Kind: "user", ID: sess.UserID, Session: sess.Hash, Surface: "rest"}
 	err = s.Store.InOrg(ctx, sess.OrgID, func(tx *store.Tx) error {
 		m, err := tx.MemberByID(sess.UserID)
-		if err != nil {
+		if fault.Is(err, fault.NotFound) || err == nil && m.DisabledAt != nil {
 			return unauthenticated
+		}
+		if err != nil {
+			return err
 		}
 		o, err := tx.Organization()
 		if err != nil {
@@ -270,7 +293,10 @@ func (s *Service) StillValid(ctx context.Context, p auth.Principal) error {
 			return gone
 		}
 		return s.Store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
-			_, err := tx.MemberByID(p.ID)
+			m, err := tx.MemberByID(p.ID)
+			if err == nil && m.DisabledAt != nil {
+				return gone
+			}
 			return err
 		})
 	}

@@ -48,7 +48,12 @@ func (s *Service) CreateOrg(ctx context.Context, name string, system bool, email
 				return err
 			}
 		}
-		return tx.AddMember(&models.Membership{OrgID: o.ID, UserID: u.ID, Role: string(role), JoinedAt: now})
+		if err := tx.AddMember(&models.Membership{OrgID: o.ID, UserID: u.ID, Role: string(role), JoinedAt: now}); err != nil {
+			return err
+		}
+		_, err := s.Log.Record(tx, auth.Engine(o.ID), governance.Entry{Tool: "create_organization", SubjectType: "organization", SubjectID: o.ID.String(),
+			After: map[string]any{"settings": settings(o), "member": map[string]any{"email": u.Email, "role": role}}})
+		return err
 	})
 	return o, u.ID, err
 }
@@ -106,7 +111,8 @@ func (s *Service) CreateKey(ctx context.Context, p auth.Principal, in NewKeyInpu
 			return err
 		}
 		_, err := s.Log.Record(tx, p, governance.Entry{Tool: "create_api_key", SubjectType: "api_key", SubjectID: k.ID.String(),
-			Args: map[string]any{"name": k.Name, "scopes": k.Scopes, "expires_at": k.ExpiresAt}})
+			Args:  map[string]any{"name": k.Name, "scopes": k.Scopes, "expires_at": k.ExpiresAt},
+			After: map[string]any{"name": k.Name, "scopes": k.Scopes, "expires_at": k.ExpiresAt, "revoked_at": nil}})
 		return err
 	})
 	return k, secret, err
@@ -126,11 +132,19 @@ func (s *Service) Keys(ctx context.Context, p auth.Principal) (out []models.APIK
 
 // RevokeKey ends a key at once; revoking it again changes nothing.
 func (s *Service) RevokeKey(ctx context.Context, p auth.Principal, id uuid.UUID) error {
-	return s.change(ctx, p, governance.Entry{Tool: "revoke_api_key", SubjectType: "api_key", SubjectID: id.String()}, func(tx *store.Tx) error {
-		if _, err := tx.APIKeyByID(id); err != nil {
+	e := governance.Entry{Tool: "revoke_api_key", SubjectType: "api_key", SubjectID: id.String()}
+	return s.change(ctx, p, &e, func(tx *store.Tx) error {
+		k, err := tx.APIKeyByID(id)
+		if err != nil {
 			return err
 		}
-		return tx.RevokeAPIKey(id, s.Clock())
+		now := s.Clock()
+		e.Before = map[string]any{"name": k.Name, "revoked_at": k.RevokedAt}
+		if k.RevokedAt == nil {
+			k.RevokedAt = &now
+		}
+		e.After = map[string]any{"name": k.Name, "revoked_at": k.RevokedAt}
+		return tx.RevokeAPIKey(id, now)
 	})
 }
 
@@ -151,21 +165,41 @@ func (s *Service) Members(ctx context.Context, p auth.Principal) (members []Memb
 
 // SetRole changes a member's role; the last admin keeps theirs.
 func (s *Service) SetRole(ctx context.Context, p auth.Principal, user uuid.UUID, role auth.Role) error {
+	if err := p.Require(auth.PermAdmin); err != nil {
+		return err
+	}
 	if err := checkRole(role); err != nil {
 		return err
 	}
 	e := governance.Entry{Tool: "set_member_role", SubjectType: "member", SubjectID: user.String(), After: map[string]any{"role": role}}
-	return s.change(ctx, p, e, func(tx *store.Tx) error { return tx.SetRole(user, string(role)) })
+	return s.change(ctx, p, &e, func(tx *store.Tx) error {
+		m, err := tx.MemberByID(user)
+		if err != nil {
+			return err
+		}
+		e.Before = map[string]any{"role": m.Role}
+		return tx.SetRole(user, string(role))
+	})
 }
 
 // RemoveMember takes a member out of the organization, with their sessions there.
 func (s *Service) RemoveMember(ctx context.Context, p auth.Principal, user uuid.UUID) error {
 	e := governance.Entry{Tool: "remove_member", SubjectType: "member", SubjectID: user.String()}
-	return s.change(ctx, p, e, func(tx *store.Tx) error { return tx.RemoveMember(user) })
+	return s.change(ctx, p, &e, func(tx *store.Tx) error {
+		m, err := tx.MemberByID(user)
+		if err != nil {
+			return err
+		}
+		e.Before = map[string]any{"email": m.Email, "role": m.Role}
+		return tx.RemoveMember(user)
+	})
 }
 
 // Invite makes an invitation and returns the token of its link, which is shown this once.
 func (s *Service) Invite(ctx context.Context, p auth.Principal, email string, role auth.Role) (models.Invitation, string, error) {
+	if err := p.Require(auth.PermAdmin); err != nil {
+		return models.Invitation{}, "", err
+	}
 	email = FoldEmail(email)
 	if err := checkEmail(email); err != nil {
 		return models.Invitation{}, "", err
@@ -179,15 +213,23 @@ func (s *Service) Invite(ctx context.Context, p auth.Principal, email string, ro
 	if p.Kind == "user" {
 		i.InvitedBy = &p.ID
 	}
-	e := governance.Entry{Tool: "invite_member", SubjectType: "invitation", SubjectID: i.ID.String(), Args: map[string]any{"email": email, "role": role}}
-	err := s.change(ctx, p, e, func(tx *store.Tx) error { return tx.CreateInvitation(&i) })
+	e := governance.Entry{Tool: "invite_member", SubjectType: "invitation", SubjectID: i.ID.String(), Args: map[string]any{"email": email, "role": role},
+		After: map[string]any{"email": email, "role": role, "expires_at": i.ExpiresAt}}
+	err := s.change(ctx, p, &e, func(tx *store.Tx) error { return tx.CreateInvitation(&i) })
 	return i, token, err
 }
 
 // WithdrawInvitation makes an invitation's link worthless.
 func (s *Service) WithdrawInvitation(ctx context.Context, p auth.Principal, id uuid.UUID) error {
 	e := governance.Entry{Tool: "withdraw_invitation", SubjectType: "invitation", SubjectID: id.String()}
-	return s.change(ctx, p, e, func(tx *store.Tx) error { return tx.DeleteInvitation(id) })
+	return s.change(ctx, p, &e, func(tx *store.Tx) error {
+		i, err := tx.LockInvitation(id)
+		if err != nil {
+			return err
+		}
+		e.Before = map[string]any{"email": i.Email, "role": i.Role, "expires_at": i.ExpiresAt}
+		return tx.DeleteInvitation(id)
+	})
 }
 
 // Invitation tells the holder of a link what it offers.
@@ -216,9 +258,9 @@ func (s *Service) Invitation(ctx context.Context, token string) (models.Invitati
 	return i, orgName, err
 }
 
-// Accept makes the invited person a member and signs them in. Who is known already must give their password; who is
-// not chooses one.
-func (s *Service) Accept(ctx context.Context, token, name, password string) (SignedIn, error) {
+// Accept makes the invited person a member and signs them in. Who is known already must give their password, and wrong
+// ones slow down as at sign-in; who is not chooses one.
+func (s *Service) Accept(ctx context.Context, token, name, password, client string) (SignedIn, error) {
 	i, _, err := s.Invitation(ctx, token)
 	if err != nil {
 		return SignedIn{}, err
@@ -229,9 +271,13 @@ func (s *Service) Accept(ctx context.Context, token, name, password string) (Sig
 	}
 	now := s.Clock()
 	if found {
-		if !auth.CheckPassword(u.PasswordHash, password) {
-			return SignedIn{}, fault.WithFields("you have an account already; give its password",
+		err := s.prove(ctx, u, found, password, client)
+		if fault.Is(err, fault.Unauthenticated) {
+			err = fault.WithFields("you have an account already; give its password",
 				fault.FieldError{Field: "password", Message: "this is not the password of " + i.Email})
+		}
+		if err != nil {
+			return SignedIn{}, err
 		}
 	} else {
 		if err := checkPassword(password); err != nil {
@@ -256,7 +302,8 @@ func (s *Service) Accept(ctx context.Context, token, name, password string) (Sig
 			return err
 		}
 		p := auth.Principal{OrgID: i.OrgID, Kind: "user", ID: u.ID, Label: u.Email, Surface: "rest"}
-		_, err = s.Log.Record(tx, p, governance.Entry{Tool: "accept_invitation", SubjectType: "member", SubjectID: u.ID.String()})
+		_, err = s.Log.Record(tx, p, governance.Entry{Tool: "accept_invitation", SubjectType: "member", SubjectID: u.ID.String(),
+			After: map[string]any{"email": u.Email, "role": i.Role}})
 		return err
 	})
 	if err != nil {
@@ -279,13 +326,29 @@ func (s *Service) Organization(ctx context.Context, p auth.Principal) (o models.
 
 // UpdateOrganization replaces the settings if nobody changed them since the given version.
 func (s *Service) UpdateOrganization(ctx context.Context, p auth.Principal, o models.Org, version int64) (models.Org, error) {
+	if err := p.Require(auth.PermAdmin); err != nil {
+		return o, err
+	}
 	if err := validateOrg(o); err != nil {
 		return o, err
 	}
 	o.ID, o.UpdatedAt = p.OrgID, s.Clock()
-	e := governance.Entry{Tool: "update_organization", SubjectType: "organization", SubjectID: p.OrgID.String(), After: o}
-	err := s.change(ctx, p, e, func(tx *store.Tx) error { return tx.UpdateOrganization(&o, version) })
+	e := governance.Entry{Tool: "update_organization", SubjectType: "organization", SubjectID: p.OrgID.String(), After: settings(o)}
+	err := s.change(ctx, p, &e, func(tx *store.Tx) error {
+		before, err := tx.Organization()
+		if err != nil {
+			return err
+		}
+		e.Before = settings(before)
+		return tx.UpdateOrganization(&o, version)
+	})
 	return o, err
+}
+
+// settings is what the log keeps of an organization.
+func settings(o models.Org) map[string]any {
+	return map[string]any{"name": o.Name, "time_zone": o.TimeZone, "fiscal_year_start_month": o.FiscalYearStartMonth, "reporting_currency": o.ReportingCurrency,
+		"derive_segment": o.DeriveSegment, "renewal_grace_days": o.RenewalGraceDays, "work_hours": o.WorkHours}
 }
 
 func validateOrg(o models.Org) error {
@@ -314,8 +377,8 @@ func validateOrg(o models.Org) error {
 	return nil
 }
 
-// change is an admin's write with its log entry, in one transaction.
-func (s *Service) change(ctx context.Context, p auth.Principal, e governance.Entry, fn func(*store.Tx) error) error {
+// change is an admin's write with its log entry, in one transaction; fn may add to the entry what it replaced.
+func (s *Service) change(ctx context.Context, p auth.Principal, e *governance.Entry, fn func(*store.Tx) error) error {
 	if err := p.Require(auth.PermAdmin); err != nil {
 		return err
 	}
@@ -323,7 +386,7 @@ func (s *Service) change(ctx context.Context, p auth.Principal, e governance.Ent
 		if err := fn(tx); err != nil {
 			return err
 		}
-		_, err := s.Log.Record(tx, p, e)
+		_, err := s.Log.Record(tx, p, *e)
 		return err
 	})
 }
