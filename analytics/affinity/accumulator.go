@@ -84,7 +84,7 @@ func (acc *Accumulator) Products() []uuid.UUID { return acc.ids }
 // Index returns the position of a product, false when it is not one of the matrix (retired since, for example).
 func (acc *Accumulator) Index(id uuid.UUID) (uint16, bool) {
 	i, ok := slices.BinarySearchFunc(acc.ids, id, compareIDs)
-	return uint16(i), ok //nolint:gosec // at most MaxProducts
+	return uint16(i), ok
 }
 
 // Add counts one owning account. It keeps nothing of the row.

@@ -84,19 +84,23 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"few own a", slices.Concat(repeat(9, owns(0, 1)), repeat(20, owns(1)), repeat(91, owns())),
-			"insufficient_n_a", "", []string{"conviction", "lead_share"},
+			"insufficient_n_a", "",
+			[]string{"conviction", "lead_share"},
 		},
 		{
 			"few own both", slices.Concat(repeat(2, owns(0, 1)), repeat(20, owns(0)), repeat(20, owns(1)), repeat(58, owns())),
-			"insufficient_n_ab", "insufficient_n_ab", []string{"lead_share"},
+			"insufficient_n_ab", "insufficient_n_ab",
+			[]string{"lead_share"},
 		},
 		{
 			"independent products", slices.Concat(repeat(25, owns(0, 1)), repeat(25, owns(0)), repeat(25, owns(1)), repeat(25, owns())),
-			"not_significant", "not_significant", []string{"lead_share"},
+			"not_significant", "not_significant",
+			[]string{"lead_share"},
 		},
 		{
 			"every owner of a owns b", slices.Concat(repeat(30, owns(0, 1)), repeat(20, owns(1)), repeat(70, owns())),
-			"always", "", []string{"conviction", "lead_share"},
+			"always", "",
+			[]string{"conviction", "lead_share"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -150,8 +154,11 @@ func TestBundlesAndLead(t *testing.T) {
 	t.Run("the first of several lines of a product counts", func(t *testing.T) {
 		t.Parallel()
 		row := affinity.Row{Owned: []affinity.Owned{
-			{Product: 0, Start: 9}, {Product: 1, Start: 4},
-			{Product: 0, Start: affinity.NoDate}, {Product: 0, Start: 3, Bundle: 8}, {Product: 0, Start: 3},
+			{Product: 0, Start: 9},
+			{Product: 1, Start: 4},
+			{Product: 0, Start: affinity.NoDate},
+			{Product: 0, Start: 3, Bundle: 8},
+			{Product: 0, Start: 3},
 		}}
 		p := compute(t, 2, []affinity.Row{row}).Matrices[0].Pairs[0]
 		require.Equal(t, [4]uint32{1, 1, 1, 1}, [4]uint32{p.NA, p.NB, p.NAB, p.FirstA})

@@ -85,8 +85,7 @@ func (p *Pair) entry(scope Scope) Entry {
 	r.value(&e.PValue, "p_value", p.P, tested, ReasonNoData)
 	r.value(&e.QValue, "q_value", p.Q, tested, ReasonNoData)
 	if tested {
-		name := p.Method.String()
-		e.PMethod = &name
+		e.PMethod = new(p.Method.String())
 	}
 	r.ratioOr(&e.LeadShare, "lead_share", float64(p.FirstA), float64(p.FirstA)+float64(p.FirstB)+float64(p.SameDay), ReasonNoData)
 	r.value(&e.CrossSell, "cross_sell_probability", p.CrossAB, p.CrossAB != Unknown, ReasonNoData)
@@ -128,7 +127,7 @@ func (r *renderer) value(dst **float64, name string, v float64, ok bool, why str
 }
 
 func (r *renderer) ratio(dst **float64, name string, top, bottom float64) {
-	r.ratioOr(dst, name, top, bottom, r.noOwner(uint32(r.e.N))) //nolint:gosec // it came from one
+	r.ratioOr(dst, name, top, bottom, r.noOwner(uint32(r.e.N)))
 }
 
 func (r *renderer) ratioOr(dst **float64, name string, top, bottom float64, why string) {

@@ -35,7 +35,7 @@ func (c *counts) matrix(scope Scope) Matrix {
 		for b := a + 1; b < len(c.owners); b++ {
 			x, p := &c.cells[i], &m.Pairs[i]
 			*p = Pair{
-				A: uint16(a), B: uint16(b), //nolint:gosec // at most MaxProducts
+				A: uint16(a), B: uint16(b),
 				N: c.n, NA: c.owners[a], NB: c.owners[b], NAB: x.both,
 				FirstA: x.firstA, FirstB: x.firstB, SameDay: x.sameDay, Bundled: x.bundled, P: Unknown, Q: Unknown,
 			}

@@ -101,7 +101,7 @@ func (c *Collector) Add(a *Account) error {
 func (c *Collector) propose(a *Account, b int, owned []uint64) {
 	e := c.plan.engine
 	c.counts.Considered++
-	d := draft{account: len(c.accounts), product: uint16(b), scope: a.Segment} //nolint:gosec // at most MaxProducts
+	d := draft{account: len(c.accounts), product: uint16(b), scope: a.Segment}
 	d.probability, c.terms = e.evidence[d.scope].combine(b, owned, c.terms)
 	if len(c.terms) == 0 && d.scope != affinity.NoSegment {
 		d.scope = affinity.NoSegment

@@ -50,7 +50,7 @@ func New(products []Product, matrices *affinity.Result) (*Engine, error) {
 // Index returns the position of a product, false when it is not active.
 func (e *Engine) Index(id uuid.UUID) (uint16, bool) {
 	i, ok := slices.BinarySearchFunc(e.products, id, func(p Product, id uuid.UUID) int { return bytes.Compare(p.ID[:], id[:]) })
-	return uint16(i), ok //nolint:gosec // at most MaxProducts
+	return uint16(i), ok
 }
 
 // fold adds up the lines of each product, in order of product, into buf.

@@ -84,7 +84,7 @@ func (e *evidence) combine(b int, owned []uint64, terms []term) (float64, []term
 	terms = terms[:0]
 	for w, set := range e.mask[b*e.words : (b+1)*e.words] {
 		for set &= owned[w]; set != 0; set &= set - 1 {
-			terms = append(terms, term{product: uint16(w*64 + bits.TrailingZeros64(set))}) //nolint:gosec // below MaxProducts
+			terms = append(terms, term{product: uint16(w*64 + bits.TrailingZeros64(set))})
 		}
 	}
 	if len(terms) == 0 {

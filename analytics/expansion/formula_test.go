@@ -11,8 +11,6 @@ import (
 	"revarch/analytics/affinity"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func testID(i int) uuid.UUID {
 	var id uuid.UUID
 	binary.BigEndian.PutUint32(id[12:], uint32(i)+1)
@@ -94,13 +92,13 @@ func TestQuote(t *testing.T) {
 	add := func(seg affinity.Segment, size Size, h ...Holding) { require.NoError(t, prices.Add(seg, size, h)) }
 	for i := range int64(5) {
 		// In two lines of half the amount each.
-		add(affinity.Enterprise, Size{Students: ptr(1000.0)}, Holding{Product: 0, ARRCents: (i + 1) * 50_000}, Holding{Product: 0, ARRCents: (i + 1) * 50_000})
+		add(affinity.Enterprise, Size{Students: new(1000.0)}, Holding{Product: 0, ARRCents: (i + 1) * 50_000}, Holding{Product: 0, ARRCents: (i + 1) * 50_000})
 	}
 	for range 4 {
-		add(affinity.SMB, Size{Students: ptr(100.0)}, Holding{Product: 0, ARRCents: 100_000})
+		add(affinity.SMB, Size{Students: new(100.0)}, Holding{Product: 0, ARRCents: 100_000})
 	}
-	add(affinity.SMB, Size{}, Holding{Product: 1, ARRCents: 10_000, Quantity: ptr(20.0)}, Holding{Product: 1, ARRCents: 10_000, Quantity: ptr(5.0)})
-	add(affinity.SMB, Size{Students: ptr(1.0)}, Holding{Product: 2, ARRCents: 0}, Holding{Product: 1, ARRCents: -5})
+	add(affinity.SMB, Size{}, Holding{Product: 1, ARRCents: 10_000, Quantity: new(20.0)}, Holding{Product: 1, ARRCents: 10_000, Quantity: new(5.0)})
+	add(affinity.SMB, Size{Students: new(1.0)}, Holding{Product: 2, ARRCents: 0}, Holding{Product: 1, ARRCents: -5})
 	list := prices.Plan().prices
 
 	for _, c := range []struct {
@@ -113,16 +111,16 @@ func TestQuote(t *testing.T) {
 		basis     PriceBasis
 		scope     affinity.Segment
 	}{
-		{"the median of the segment times the size", 0, affinity.Enterprise, Size{Students: ptr(1200.0)}, nil, 360_000, PerStudent, affinity.Enterprise},
-		{"at least the 10th percentile of the segment", 0, affinity.Enterprise, Size{Students: ptr(1.0)}, nil, 140_000, PerStudent, affinity.Enterprise},
-		{"at most the 90th percentile of the segment", 0, affinity.Enterprise, Size{Students: ptr(1e9)}, nil, 460_000, PerStudent, affinity.Enterprise},
-		{"fewer than five owners: those of all segments", 0, affinity.SMB, Size{Students: ptr(400.0)}, nil, 200_000, PerStudent, affinity.NoSegment},
-		{"no segment: all owners", 0, affinity.NoSegment, Size{Students: ptr(400.0)}, nil, 200_000, PerStudent, affinity.NoSegment},
-		{"per license, from the quantity of all lines", 1, affinity.SMB, Size{Students: ptr(50.0), Licenses: ptr(25.0)}, nil, 20_000, PerLicense, affinity.NoSegment},
-		{"no owner: list price", 2, affinity.SMB, Size{Students: ptr(50.0)}, ptr(int64(777)), 777, ListPrice, affinity.NoSegment},
-		{"size unknown: list price", 0, affinity.SMB, Size{}, ptr(int64(777)), 777, ListPrice, affinity.NoSegment},
-		{"size 0 is unknown", 0, affinity.SMB, Size{Students: ptr(0.0)}, ptr(int64(777)), 777, ListPrice, affinity.NoSegment},
-		{"nothing known: unpriced", 2, affinity.SMB, Size{Students: ptr(50.0)}, nil, 0, Unpriced, affinity.NoSegment},
+		{"the median of the segment times the size", 0, affinity.Enterprise, Size{Students: new(1200.0)}, nil, 360_000, PerStudent, affinity.Enterprise},
+		{"at least the 10th percentile of the segment", 0, affinity.Enterprise, Size{Students: new(1.0)}, nil, 140_000, PerStudent, affinity.Enterprise},
+		{"at most the 90th percentile of the segment", 0, affinity.Enterprise, Size{Students: new(1e9)}, nil, 460_000, PerStudent, affinity.Enterprise},
+		{"fewer than five owners: those of all segments", 0, affinity.SMB, Size{Students: new(400.0)}, nil, 200_000, PerStudent, affinity.NoSegment},
+		{"no segment: all owners", 0, affinity.NoSegment, Size{Students: new(400.0)}, nil, 200_000, PerStudent, affinity.NoSegment},
+		{"per license, from the quantity of all lines", 1, affinity.SMB, Size{Students: new(50.0), Licenses: new(25.0)}, nil, 20_000, PerLicense, affinity.NoSegment},
+		{"no owner: list price", 2, affinity.SMB, Size{Students: new(50.0)}, new(int64(777)), 777, ListPrice, affinity.NoSegment},
+		{"size unknown: list price", 0, affinity.SMB, Size{}, new(int64(777)), 777, ListPrice, affinity.NoSegment},
+		{"size 0 is unknown", 0, affinity.SMB, Size{Students: new(0.0)}, new(int64(777)), 777, ListPrice, affinity.NoSegment},
+		{"nothing known: unpriced", 2, affinity.SMB, Size{Students: new(50.0)}, nil, 0, Unpriced, affinity.NoSegment},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +134,7 @@ func TestQuote(t *testing.T) {
 
 func TestGate(t *testing.T) {
 	t.Parallel()
-	fine := Account{AgeDays: ptr(400.0), Health: ptr(50.0), P1Open: ptr(0.0), OverdueDays: ptr(60.0), UseRatio: ptr(0.3)}
+	fine := Account{AgeDays: new(400.0), Health: new(50.0), P1Open: new(0.0), OverdueDays: new(60.0), UseRatio: new(0.3)}
 	with := func(change func(*Account)) Account {
 		a := fine
 		change(&a)
@@ -149,14 +147,14 @@ func TestGate(t *testing.T) {
 		ready   string
 	}{
 		{"at every limit it is ready", fine, []GateReason{}, Ready},
-		{"health below 50", with(func(a *Account) { a.Health = ptr(49.9) }), []GateReason{{"health", "below_50"}}, NotReady},
-		{"a P1 is open", with(func(a *Account) { a.P1Open = ptr(1.0) }), []GateReason{{"p1_open", "open"}}, NotReady},
-		{"overdue", with(func(a *Account) { a.OverdueDays = ptr(61.0) }), []GateReason{{"overdue_days", "above_60"}}, NotReady},
-		{"hardly used", with(func(a *Account) { a.UseRatio = ptr(0.29) }), []GateReason{{"use_ratio", "below_0.3"}}, NotReady},
-		{"onboarding", with(func(a *Account) { a.AgeDays, a.OnboardingPct = ptr(89.0), ptr(0.79) }), []GateReason{{"onboarding", "onboarding"}}, NotReady},
-		{"onboarded early", with(func(a *Account) { a.AgeDays, a.OnboardingPct = ptr(10.0), ptr(0.8) }), []GateReason{}, Ready},
-		{"age unknown and not onboarded", with(func(a *Account) { a.AgeDays, a.OnboardingPct = nil, ptr(0.1) }), []GateReason{{"onboarding", "unknown"}}, Ready},
-		{"young and onboarding unknown", with(func(a *Account) { a.AgeDays = ptr(10.0) }), []GateReason{{"onboarding", "unknown"}}, Ready},
+		{"health below 50", with(func(a *Account) { a.Health = new(49.9) }), []GateReason{{"health", "below_50"}}, NotReady},
+		{"a P1 is open", with(func(a *Account) { a.P1Open = new(1.0) }), []GateReason{{"p1_open", "open"}}, NotReady},
+		{"overdue", with(func(a *Account) { a.OverdueDays = new(61.0) }), []GateReason{{"overdue_days", "above_60"}}, NotReady},
+		{"hardly used", with(func(a *Account) { a.UseRatio = new(0.29) }), []GateReason{{"use_ratio", "below_0.3"}}, NotReady},
+		{"onboarding", with(func(a *Account) { a.AgeDays, a.OnboardingPct = new(89.0), new(0.79) }), []GateReason{{"onboarding", "onboarding"}}, NotReady},
+		{"onboarded early", with(func(a *Account) { a.AgeDays, a.OnboardingPct = new(10.0), new(0.8) }), []GateReason{}, Ready},
+		{"age unknown and not onboarded", with(func(a *Account) { a.AgeDays, a.OnboardingPct = nil, new(0.1) }), []GateReason{{"onboarding", "unknown"}}, Ready},
+		{"young and onboarding unknown", with(func(a *Account) { a.AgeDays = new(10.0) }), []GateReason{{"onboarding", "unknown"}}, Ready},
 		{"everything unknown passes", Account{}, []GateReason{
 			{"onboarding", "unknown"},
 			{"health", "unknown"},
@@ -164,7 +162,7 @@ func TestGate(t *testing.T) {
 			{"overdue_days", "unknown"},
 			{"use_ratio", "unknown"},
 		}, Ready},
-		{"not a number is unknown", with(func(a *Account) { a.Health = ptr(math.NaN()) }), []GateReason{{"health", "unknown"}}, Ready},
+		{"not a number is unknown", with(func(a *Account) { a.Health = new(math.NaN()) }), []GateReason{{"health", "unknown"}}, Ready},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +175,7 @@ func TestGate(t *testing.T) {
 
 func TestPriority(t *testing.T) {
 	t.Parallel()
-	full := Account{Expansion: ptr(80.0), Readiness: ptr(60.0), WindowDays: ptr(90.0), ICPFit: ptr(50.0)}
+	full := Account{Expansion: new(80.0), Readiness: new(60.0), WindowDays: new(90.0), ICPFit: new(50.0)}
 	for _, c := range []struct {
 		name    string
 		account Account
@@ -186,13 +184,13 @@ func TestPriority(t *testing.T) {
 		want    float64
 		basis   []string
 	}{
-		{"all parts", full, ptr(0.75), Gate{}, 100 * (0.4*0.75 + 0.2*0.8 + 0.15*0.6 + 0.15*0.5 + 0.1*0.5), []string{"expected_arr", "expansion", "readiness", "window", "icp_fit"}},
-		{"halved when not ready", full, ptr(0.75), Gate{Failed: CheckHealth}, 50 * (0.4*0.75 + 0.2*0.8 + 0.15*0.6 + 0.15*0.5 + 0.1*0.5), []string{"expected_arr", "expansion", "readiness", "window", "icp_fit"}},
-		{"the rank alone", Account{}, ptr(0.3), Gate{Unknown: CheckHealth}, 30, []string{"expected_arr"}},
+		{"all parts", full, new(0.75), Gate{}, 100 * (0.4*0.75 + 0.2*0.8 + 0.15*0.6 + 0.15*0.5 + 0.1*0.5), []string{"expected_arr", "expansion", "readiness", "window", "icp_fit"}},
+		{"halved when not ready", full, new(0.75), Gate{Failed: CheckHealth}, 50 * (0.4*0.75 + 0.2*0.8 + 0.15*0.6 + 0.15*0.5 + 0.1*0.5), []string{"expected_arr", "expansion", "readiness", "window", "icp_fit"}},
+		{"the rank alone", Account{}, new(0.3), Gate{Unknown: CheckHealth}, 30, []string{"expected_arr"}},
 		{"unpriced", full, nil, Gate{}, 100 * (0.2*0.8 + 0.15*0.6 + 0.15*0.5 + 0.1*0.5) / 0.6, []string{"expansion", "readiness", "window", "icp_fit"}},
-		{"an open window and nothing else", Account{WindowDays: ptr(0.0)}, nil, Gate{}, 100, []string{"window"}},
-		{"a window beyond 180 days", Account{WindowDays: ptr(400.0)}, nil, Gate{}, 0, []string{"window"}},
-		{"what is not a number is unknown", Account{ICPFit: ptr(math.NaN())}, ptr(0.3), Gate{}, 30, []string{"expected_arr"}},
+		{"an open window and nothing else", Account{WindowDays: new(0.0)}, nil, Gate{}, 100, []string{"window"}},
+		{"a window beyond 180 days", Account{WindowDays: new(400.0)}, nil, Gate{}, 0, []string{"window"}},
+		{"what is not a number is unknown", Account{ICPFit: new(math.NaN())}, new(0.3), Gate{}, 30, []string{"expected_arr"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -217,17 +215,17 @@ func TestSuppression(t *testing.T) {
 		account Account
 		want    Suppressed
 	}{
-		{"nothing against it", Account{Risk: ptr(74.9)}, Suppressed{}},
-		{"opted out comes first", Account{OptedOut: true, Risk: ptr(90.0)}, Suppressed{OptedOut: 1}},
-		{"save first", Account{Risk: ptr(75.0), OpenOpportunities: []uint16{4}}, Suppressed{SaveFirst: 1}},
+		{"nothing against it", Account{Risk: new(74.9)}, Suppressed{}},
+		{"opted out comes first", Account{OptedOut: true, Risk: new(90.0)}, Suppressed{OptedOut: 1}},
+		{"save first", Account{Risk: new(75.0), OpenOpportunities: []uint16{4}}, Suppressed{SaveFirst: 1}},
 		{"an open opportunity", Account{OpenOpportunities: []uint16{1, 4}, NotOffered: []uint16{4}}, Suppressed{OpenOpportunity: 1}},
 		{"an opportunity for another product", Account{OpenOpportunities: []uint16{1}}, Suppressed{}},
 		{"pitched long ago", Account{Past: past(Pitched, 900, nil)}, Suppressed{AlreadyPitched: 1}},
 		{"won", Account{Past: past(Won, 900, nil)}, Suppressed{AlreadyWon: 1}},
-		{"dismissed lately", Account{Past: past(Dismissed, 179, ptr(0.31))}, Suppressed{RecentlyDismissed: 1}},
+		{"dismissed lately", Account{Past: past(Dismissed, 179, new(0.31))}, Suppressed{RecentlyDismissed: 1}},
 		{"dismissed lately at an unknown P", Account{Past: past(Dismissed, 0, nil)}, Suppressed{RecentlyDismissed: 1}},
-		{"dismissed lately but P rose by 0.10", Account{Past: past(Dismissed, 1, ptr(0.30))}, Suppressed{}},
-		{"dismissed 180 days ago", Account{Past: past(Dismissed, 180, ptr(0.40))}, Suppressed{}},
+		{"dismissed lately but P rose by 0.10", Account{Past: past(Dismissed, 1, new(0.30))}, Suppressed{}},
+		{"dismissed 180 days ago", Account{Past: past(Dismissed, 180, new(0.40))}, Suppressed{}},
 		{"another product was won", Account{Past: []Past{{Product: 3, Status: Won}}}, Suppressed{}},
 		{"not offered there", Account{NotOffered: []uint16{4}}, Suppressed{NotOffered: 1}},
 	} {

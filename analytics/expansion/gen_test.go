@@ -20,7 +20,7 @@ func randomAccount(rng *rand.Rand, a *Account, i, products int) {
 		if rng.IntN(4) == 0 {
 			return nil
 		}
-		return ptr(float64(rng.IntN(int(top) + 1)))
+		return new(float64(rng.IntN(int(top) + 1)))
 	}
 	kind := rng.IntN(4)
 	*a = Account{ID: testID(i), Segment: affinity.Segment(rng.IntN(4)), Owned: a.Owned[:0]}
@@ -39,11 +39,11 @@ func randomAccount(rng *rand.Rand, a *Account, i, products int) {
 	rng.Shuffle(len(a.Owned), func(i, j int) { a.Owned[i], a.Owned[j] = a.Owned[j], a.Owned[i] })
 	a.Expansion, a.Readiness, a.ICPFit, a.Health, a.Risk = maybe(100), maybe(100), maybe(100), maybe(100), maybe(85)
 	a.WindowDays, a.DaysToRenewal, a.AgeDays, a.OverdueDays = maybe(360), maybe(365), maybe(1000), maybe(80)
-	a.OnboardingPct, a.UseRatio, a.P1Open = ptr(rng.Float64()), ptr(rng.Float64()), ptr(float64(rng.IntN(8)/7))
+	a.OnboardingPct, a.UseRatio, a.P1Open = new(rng.Float64()), new(rng.Float64()), new(float64(rng.IntN(8)/7))
 	a.OptedOut = rng.IntN(30) == 0
 	other := func() uint16 { return uint16(rng.IntN(products)) }
 	if rng.IntN(4) == 0 {
 		a.OpenOpportunities, a.NotOffered = []uint16{other()}, []uint16{other(), other()}
-		a.Past = []Past{{Product: other(), Status: []Status{Pitched, Won, Dismissed}[rng.IntN(3)], DaysAgo: float64(rng.IntN(300)), Probability: ptr(rng.Float64())}}
+		a.Past = []Past{{Product: other(), Status: []Status{Pitched, Won, Dismissed}[rng.IntN(3)], DaysAgo: float64(rng.IntN(300)), Probability: new(rng.Float64())}}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"revarch/analytics/affinity"
 	"revarch/fault"
 )
 
@@ -73,11 +74,9 @@ func Summarize(groups []Group, suppressed Suppressed) (KPI, error) {
 	}
 	k.TotalPending = k.ByStatus.Pending
 	if closed := k.ByStatus.Won + k.ByStatus.Dismissed; closed > 0 {
-		share := float64(k.ByStatus.Won) / float64(closed)
-		k.Conversion = &share
+		k.Conversion = new(float64(k.ByStatus.Won) / float64(closed))
 	} else {
-		why := "zero_denominator"
-		k.ConversionReason = &why
+		k.ConversionReason = new(affinity.ReasonZeroDenominator)
 	}
 	for _, p := range products {
 		k.ByProduct = append(k.ByProduct, *p)

@@ -19,10 +19,10 @@ import (
 // world draws an organization.
 func world(t *rapid.T) ([]Product, []Account, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-	products := testProducts(rapid.SampledFrom([]int{1, 2, 8, 12, 70}).Draw(t, "products"))
+	products := testProducts(rapid.SampledFrom([]int{1, 2, 8, 8, 12, 12, 12, 70}).Draw(t, "products"))
 	for i := range products {
 		if i%3 == 0 {
-			products[i].ListPriceCents = ptr(int64(i) * 1000)
+			products[i].ListPriceCents = new(int64(i) * 1000)
 		}
 	}
 	return products, randomAccounts(rng, rapid.SampledFrom([]int{0, 2, 40, 150, 300}).Draw(t, "accounts"), len(products)), rng
@@ -244,12 +244,12 @@ func slowPriority(a *Account, s Signal, expected []int64) *float64 {
 				equal++
 			}
 		}
-		add(0.40, ptr((below+0.5*equal)/float64(len(expected))), 1)
+		add(0.40, new((below+0.5*equal)/float64(len(expected))), 1)
 	}
 	add(0.20, a.Expansion, 100)
 	add(0.15, a.Readiness, 100)
 	if a.WindowDays != nil {
-		add(0.15, ptr(math.Max(0, 180-*a.WindowDays)), 180)
+		add(0.15, new(math.Max(0, 180-*a.WindowDays)), 180)
 	}
 	add(0.10, a.ICPFit, 100)
 	if weight == 0 {
@@ -305,12 +305,12 @@ func slowARR(accounts []Account, products []Product, x *Account, b uuid.UUID) *f
 			slices.Sort(prices)
 			slices.Sort(arrs)
 			arr := percentile(prices, 0.5) * *size
-			return ptr(math.Min(percentile(arrs, 0.9), math.Max(percentile(arrs, 0.1), arr)))
+			return new(math.Min(percentile(arrs, 0.9), math.Max(percentile(arrs, 0.1), arr)))
 		}
 	}
 	for _, p := range products {
 		if p.ID == b && p.ListPriceCents != nil {
-			return ptr(float64(*p.ListPriceCents))
+			return new(float64(*p.ListPriceCents))
 		}
 	}
 	return nil

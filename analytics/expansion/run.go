@@ -185,12 +185,10 @@ func (p *page) render(r *Run, o ranked) Signal {
 		PriceBasis: d.price, PriceScope: scopes[d.priceScope], Basis: o.basis, Gate: a.gate,
 	}
 	if d.price != Unpriced {
-		arr, expected := d.arr, d.expected
-		s.EstimatedARRCents, s.ExpectedARRCents = &arr, &expected
+		s.EstimatedARRCents, s.ExpectedARRCents = new(d.arr), new(d.expected)
 	}
 	if o.priority >= 0 {
-		priority := o.priority
-		s.Priority = &priority
+		s.Priority = new(o.priority)
 	}
 	e := r.engine.evidence[d.scope]
 	_, p.terms = e.combine(int(d.product), r.from.owned[a.owned:a.owned+e.words], p.terms)

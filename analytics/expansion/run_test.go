@@ -65,19 +65,19 @@ func hundredAccounts() []Account {
 		a.ID = testID(i)
 		switch {
 		case i < 10:
-			a.Size.Students = ptr(1000 + 100*float64(i))
+			a.Size.Students = new(1000 + 100*float64(i))
 			a.Owned = []Holding{{Product: 0, ARRCents: 1}}
 		case i < 50:
 			size := int64(1 + i%2)
-			a.Size.Students = ptr(1000 * float64(size))
+			a.Size.Students = new(1000 * float64(size))
 			a.Owned = []Holding{{Product: 1, ARRCents: size * 200_000}, {Product: 0, ARRCents: 1}}
 		}
 	}
-	accounts[5].Expansion = ptr(50.0)
-	accounts[6].Risk = ptr(80.0)
-	accounts[7].Past = []Past{{Product: 1, Status: Dismissed, DaysAgo: 10, Probability: ptr(0.65)}}
+	accounts[5].Expansion = new(50.0)
+	accounts[6].Risk = new(80.0)
+	accounts[7].Past = []Past{{Product: 1, Status: Dismissed, DaysAgo: 10, Probability: new(0.65)}}
 	accounts[8].Size.Students = nil
-	accounts[9].Health = ptr(40.0)
+	accounts[9].Health = new(40.0)
 	return accounts
 }
 
@@ -156,7 +156,7 @@ func TestSummarize(t *testing.T) {
 		require.NoError(t, err)
 		sum := int64(205714 + 192000 + 178286 + 260571 + 164571 + 150857 + 137143)
 		require.Equal(t, KPI{
-			TotalPending: 8, PipelineARRCents: sum, Unpriced: 1, WonARRCents: 900, Conversion: ptr(0.75),
+			TotalPending: 8, PipelineARRCents: sum, Unpriced: 1, WonARRCents: 900, Conversion: new(0.75),
 			ByStatus: ByStatus{Pending: 8, Pitched: 2, Won: 3, Dismissed: 1},
 			ByProduct: []ProductKPI{
 				{ProductID: testID(1), PipelineARRCents: sum, ByStatus: ByStatus{Pending: 8, Pitched: 2, Dismissed: 1}},
@@ -233,9 +233,9 @@ func TestEdges(t *testing.T) {
 		t.Parallel()
 		accounts, products := hundredAccounts(), testProducts(2)
 		for i := range 10 {
-			accounts[i] = Account{ID: testID(i), Owned: accounts[i].Owned, Size: Size{Students: ptr(1000.0)}}
+			accounts[i] = Account{ID: testID(i), Owned: accounts[i].Owned, Size: Size{Students: new(1000.0)}}
 		}
-		accounts[7].DaysToRenewal, accounts[3].DaysToRenewal, accounts[5].DaysToRenewal = ptr(20.0), ptr(30.0), ptr(20.0)
+		accounts[7].DaysToRenewal, accounts[3].DaysToRenewal, accounts[5].DaysToRenewal = new(20.0), new(30.0), new(20.0)
 		slices.Reverse(accounts)
 		var got, want []uuid.UUID
 		for s := range regenerate(t, products, matrices(t, products, accounts), accounts, 2).Signals() {
