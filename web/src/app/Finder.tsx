@@ -4,11 +4,17 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type KeyboardEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { api } from '../api/client';
-import type { AccountPage } from '../api/types';
+import type { AccountPage, AccountRow } from '../api/types';
 import { navigationOf } from './nav';
 import { useMe } from './session';
 
 interface Hit { to: string; label: string; note: string }
+
+// The service lists what matches by risk; what was typed in full or begins so is what one most likely wants.
+function closestFirst(rows: AccountRow[], wanted: string): AccountRow[] {
+  const distance = ({ name }: AccountRow) => (name.toLowerCase() === wanted ? 0 : name.toLowerCase().startsWith(wanted) ? 1 : 2);
+  return [...rows].sort((a, b) => distance(a) - distance(b));
+}
 
 /** Ctrl-K: pages by name and accounts by query, with the arrows and Enter. */
 export default function Finder({ close }: { close: () => void }) {
@@ -28,7 +34,7 @@ export default function Finder({ close }: { close: () => void }) {
     ...navigationOf(me.role)
       .filter((n) => n.label.toLowerCase().includes(wanted))
       .map((n) => ({ to: n.to, label: n.label, note: n.section ?? 'Page' })),
-    ...(query.length >= 2 ? (accounts.data?.accounts ?? []) : []).map((a) => ({
+    ...(query.length >= 2 ? closestFirst(accounts.data?.accounts ?? [], wanted) : []).map((a) => ({
       to: `/accounts/${a.account_id}`, label: a.name, note: [a.state, a.segment].filter(Boolean).join(' · ') || 'Account',
     })),
   ];

@@ -6,7 +6,7 @@ import type { AccountDetail, Score, ScoreModel } from '../api/types';
 import { count, decimal, exact, percent, words } from '../lib/format';
 import { levelOf, modelName, models, scoreReason } from '../lib/scores';
 import { useUrlState } from '../lib/url';
-import { Bar, Empty, Facts, Loading, Missing, Money, Or, Problem, Tag, When } from './basics';
+import { Bar, Empty, Facts, Loading, Missing, Money, Or, Problem, Tag, When, Wide } from './basics';
 import { DecompositionDrawer } from './Decomposition';
 import { TaskRows } from './TaskRows';
 
@@ -95,13 +95,12 @@ function Overview({ detail: { account } }: { detail: AccountDetail }) {
 
 function Rows({ label, head, children }: { label: string; head: string[]; children: ReactNode }) {
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
-    <div className="plain-scroll" tabIndex={0} role="region" aria-label={label}>
+    <Wide label={label}>
       <table className="table" aria-label={label}>
         <thead><tr>{head.map((h) => <th key={h} scope="col">{h}</th>)}</tr></thead>
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 

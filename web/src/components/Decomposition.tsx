@@ -2,7 +2,7 @@ import { Drawer, Tooltip } from '@mantine/core';
 import type { RuleResult, Score, ScoreModel } from '../api/types';
 import { decimal, exact, percent, words } from '../lib/format';
 import { confidenceTone, fired, isMissing, levelOf, leverText, modelName, ruleName, ruleValue, scoreReason, severity } from '../lib/scores';
-import { Bar, Empty, Facts, Missing, Note, Tag } from './basics';
+import { Bar, Empty, Facts, Missing, Note, Tag, Wide } from './basics';
 
 export function DecompositionDrawer({ model, score, reason, of, onClose, loading }: { model: ScoreModel | null; score: Score | null | undefined; reason?: string | null; of: string; onClose: () => void; loading?: boolean }) {
   return (
@@ -94,7 +94,7 @@ export function Decomposition({ score }: { score: Score }) {
 
 function RuleTable({ rules, label }: { rules: RuleResult[]; label: string }) {
   return (
-    <div className="plain-scroll">
+    <Wide label={label}>
       <table className="table" aria-label={label}>
         <thead>
           <tr><th scope="col">Rule</th><th scope="col" data-align="end">Value</th><th scope="col" className="hide-phone">Fires when</th><th scope="col" data-align="end">Points</th><th scope="col" className="hide-phone">From</th></tr>
@@ -111,6 +111,6 @@ function RuleTable({ rules, label }: { rules: RuleResult[]; label: string }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core';
 import { plural, words } from '../lib/format';
 import { describe, type Change } from '../lib/mappings';
+import { Wide } from './basics';
 
 /** What saving would change, before it does: mappings feed every score. */
 export function MappingDiff({ opened, changes, close, saving, save }: { opened: boolean; changes: Change[]; close: () => void; saving: boolean; save: () => void }) {
@@ -8,7 +9,7 @@ export function MappingDiff({ opened, changes, close, saving, save }: { opened: 
     <Modal opened={opened} onClose={close} size="lg" title="Review changes" closeButtonProps={{ 'aria-label': 'Close' }}>
       <div className="stack">
         <span>Stored records are mapped again after saving, without another pull from the provider. Scores change where their values do.</span>
-        <div className="plain-scroll">
+        <Wide label="Changes">
           <table className="table diff" aria-label="Changes">
             <thead><tr><th scope="col">Change</th><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
             <tbody>
@@ -25,7 +26,7 @@ export function MappingDiff({ opened, changes, close, saving, save }: { opened: 
               })}
             </tbody>
           </table>
-        </div>
+        </Wide>
         <div className="row" style={{ justifyContent: 'flex-end' }}>
           <Button variant="default" onClick={close}>Go on editing</Button>
           <Button loading={saving} onClick={save}>Save {plural(changes.length, 'change')}</Button>

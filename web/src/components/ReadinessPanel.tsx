@@ -3,7 +3,7 @@ import type { Readiness } from '../api/types';
 import { count, percent, plural, words } from '../lib/format';
 import { issueName, levels } from '../lib/readiness';
 import { useUrlState } from '../lib/url';
-import { Empty, Panel, Tag } from './basics';
+import { Empty, Panel, Tag, Wide } from './basics';
 import { ScoreNow } from './ScoreNow';
 
 /** How far the data carries the scores, and what stands in the way. An issue opens the accounts it is about. */
@@ -19,7 +19,7 @@ export function ReadinessPanel({ data }: { data: Readiness }) {
         {count(data.scoring_ready_accounts)} of {plural(data.total_accounts, 'account')} {data.scoring_ready_share !== null && `(${percent(data.scoring_ready_share)}) `}are ready for scoring. {level.text} {data.reasons.map(words).join('. ')}
       </p>
       {data.blocking_issues.length > 0 && (
-        <div className="plain-scroll">
+        <Wide label="Data issues">
           <table className="table" aria-label="Data issues">
             <thead><tr><th scope="col">Issue</th><th scope="col" data-align="end">Accounts</th><th scope="col" data-align="end">Share</th><th scope="col" className="hide-phone">Severity</th></tr></thead>
             <tbody>
@@ -37,7 +37,7 @@ export function ReadinessPanel({ data }: { data: Readiness }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Wide>
       )}
     </Panel>
   );

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Run, RunFailure, RunFailurePage } from '../api/types';
 import { count, words } from '../lib/format';
 import { useCursorList } from '../lib/list';
-import { Loading, Problem, Tag, When } from './basics';
+import { Loading, Problem, Tag, When, Wide } from './basics';
 
 /** The records that a run recorded and skipped, with what was wrong with each. */
 export default function RunFailures({ run }: { run: Run }) {
@@ -25,8 +25,7 @@ function FailureTable({ id }: { id: string }) {
   if (!list.rows.length) return <span className="dim">These records are no longer kept.</span>;
   return (
     <>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard */}
-      <div className="plain-scroll" tabIndex={0} role="region" aria-label="Records left out">
+      <Wide label="Records left out">
         <table className="table" aria-label="Records left out">
           <thead><tr><th scope="col">Record</th><th scope="col">Problem</th><th scope="col" className="hide-phone">When</th></tr></thead>
           <tbody>
@@ -39,7 +38,7 @@ function FailureTable({ id }: { id: string }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
       {list.hasMore && <div><Button variant="default" size="compact-sm" loading={list.loadingMore} onClick={list.loadMore}>Load more</Button></div>}
     </>
   );

@@ -3,7 +3,7 @@ import type { Task, TaskStatus } from '../api/types';
 import { useMay } from '../app/session';
 import { exact, words } from '../lib/format';
 import { options, priorityTone, taskStatuses, useUpdateTask } from '../lib/tasks';
-import { Missing, Or, Tag } from './basics';
+import { Missing, Or, Tag, Wide } from './basics';
 
 export function TaskStatusField({ task }: { task: Task }) {
   const update = useUpdateTask();
@@ -26,8 +26,7 @@ export function TaskDue({ task }: { task: Task }) {
 /** Tasks of one account. */
 export function TaskRows({ tasks }: { tasks: Task[] }) {
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
-    <div className="plain-scroll" tabIndex={0} role="region" aria-label="Tasks">
+    <Wide label="Tasks">
       <table className="table" aria-label="Tasks">
         <thead><tr>{['Task', 'Status', 'Priority', 'Due', 'Assignee'].map((h) => <th key={h} scope="col">{h}</th>)}</tr></thead>
         <tbody>
@@ -42,6 +41,6 @@ export function TaskRows({ tasks }: { tasks: Task[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

@@ -111,6 +111,14 @@ export function Empty({ title, children, action }: { title: string; children?: R
   );
 }
 
+/** A table that may be wider than its place. It scrolls sideways, for the keyboard too. */
+export function Wide({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
+    <div className="plain-scroll" tabIndex={0} role="region" aria-label={label}>{children}</div>
+  );
+}
+
 export function Facts({ items }: { items: [string, ReactNode][] }) {
   return (
     <dl className="facts">

@@ -9,19 +9,24 @@ function numberFormat(key: string, options: Intl.NumberFormatOptions): Intl.Numb
   return format;
 }
 
+// A currency that no browser knows must not take the page down: its code stands before the plain number then.
+function currencyFormat(key: string, currency: string, amount: number, options: Intl.NumberFormatOptions): string {
+  try {
+    return numberFormat(`${key}${currency}`, { style: 'currency', currency, ...options }).format(amount);
+  } catch {
+    return `${currency} ${numberFormat(key, options).format(amount)}`;
+  }
+}
+
 /** 124000000 cents to $1,240,000.00, or without the cents when they are zero. */
 export function money(cents: number, currency: string): string {
   const digits = cents % 100 === 0 ? 0 : 2;
-  return numberFormat(`m${currency}${digits}`, {
-    style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits,
-  }).format(cents / 100);
+  return currencyFormat(`m${digits}`, currency, cents / 100, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** 124000000 cents to $1.24M, for tiles. */
 export function moneyShort(cents: number, currency: string): string {
-  return numberFormat(`s${currency}`, {
-    style: 'currency', currency, notation: 'compact', minimumFractionDigits: 0, maximumSignificantDigits: 3,
-  }).format(cents / 100);
+  return currencyFormat('s', currency, cents / 100, { notation: 'compact', minimumFractionDigits: 0, maximumSignificantDigits: 3 });
 }
 
 export const count = (value: number) => numberFormat('n', { maximumFractionDigits: 0 }).format(value);

@@ -18,6 +18,7 @@ describe('format', () => {
     expect(money(124_000_000, 'USD')).toBe('$1,240,000');
     expect(money(12_345, 'USD')).toBe('$123.45');
     expect(money(-500, 'USD')).toBe('-$5');
+    expect(money(12_345, 'QQ1')).toBe('QQ1 123.45');
   });
   test('tells times relative to now', () => {
     const now = Date.parse('2026-03-01T12:00:00Z');

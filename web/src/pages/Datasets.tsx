@@ -6,7 +6,7 @@ import { Link, useNavigate } from 'react-router';
 import { api, ApiError, url } from '../api/client';
 import type { Dataset, Release, RunStarted } from '../api/types';
 import { useMay } from '../app/session';
-import { Bar, Empty, Loading, Missing, Note, Page, Panel, Problem, Tag, When } from '../components/basics';
+import { Bar, Empty, Loading, Missing, Note, Page, Panel, Problem, Tag, When, Wide } from '../components/basics';
 import { Icon, type Tone } from '../components/icons';
 import { count, percent, words } from '../lib/format';
 import { upload } from '../lib/upload';
@@ -38,8 +38,7 @@ const tones: Record<Release['status'], Tone> = { loading: 'info', current: 'good
 
 function Releases({ dataset }: { dataset: Dataset }) {
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
-    <div className="plain-scroll" tabIndex={0} role="region" aria-label={`Releases of ${dataset.title}`}>
+    <Wide label={`Releases of ${dataset.title}`}>
       <table className="table" aria-label={`Releases of ${dataset.title}`}>
         <thead><tr><th scope="col">Vintage</th><th scope="col">Status</th><th scope="col" data-align="end">Rows</th><th scope="col" className="hide-phone">Scope</th><th scope="col" className="hide-phone">File</th><th scope="col" className="hide-phone">Loaded</th><th scope="col"><span className="sr">Run</span></th></tr></thead>
         <tbody>
@@ -56,7 +55,7 @@ function Releases({ dataset }: { dataset: Dataset }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 

@@ -5,7 +5,7 @@ import { useState, type FormEvent } from 'react';
 import { api, ApiError } from '../api/client';
 import type { ApiKey, CreatedApiKey, Scope } from '../api/types';
 import { useMay } from '../app/session';
-import { Empty, Loading, Note, Or, Page, Panel, Problem, Tag, When } from '../components/basics';
+import { Empty, Loading, Note, Or, Page, Panel, Problem, Tag, When, Wide } from '../components/basics';
 import { Icon } from '../components/icons';
 import { useToasts } from '../components/toasts';
 
@@ -55,8 +55,7 @@ function state(k: ApiKey) {
 function KeyTable({ keys, revoke }: { keys: ApiKey[]; revoke: (k: ApiKey) => void }) {
   if (!keys.length) return null;
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
-    <div className="plain-scroll" tabIndex={0} role="region" aria-label="API keys">
+    <Wide label="API keys">
       <table className="table" aria-label="API keys">
         <thead><tr>{['Name', 'State', 'Key', 'Scopes', 'Created', 'Last used', 'Expires'].map((h) => <th key={h} scope="col">{h}</th>)}<th scope="col"><span className="sr">Actions</span></th></tr></thead>
         <tbody>
@@ -74,7 +73,7 @@ function KeyTable({ keys, revoke }: { keys: ApiKey[]; revoke: (k: ApiKey) => voi
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 

@@ -5,7 +5,7 @@ import { useState, type FormEvent } from 'react';
 import { api, ApiError } from '../api/client';
 import type { Invitation, Member, MemberList, Role } from '../api/types';
 import { useMay, useMe } from '../app/session';
-import { Loading, Note, Page, Panel, Problem, Tag, When } from '../components/basics';
+import { Loading, Note, Page, Panel, Problem, Tag, When, Wide } from '../components/basics';
 import { Icon } from '../components/icons';
 import { useToasts } from '../components/toasts';
 import { words } from '../lib/format';
@@ -57,8 +57,7 @@ function MemberTable({ members, remove }: { members: Member[]; remove: (m: Membe
     onSettled: () => client.invalidateQueries({ queryKey: key }),
   });
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
-    <div className="plain-scroll" tabIndex={0} role="region" aria-label="Members">
+    <Wide label="Members">
       <table className="table" aria-label="Members">
         <thead><tr><th scope="col">Name</th><th scope="col">E-mail</th><th scope="col">Role</th><th scope="col" className="hide-phone">Joined</th><th scope="col"><span className="sr">Actions</span></th></tr></thead>
         <tbody>
@@ -80,7 +79,7 @@ function MemberTable({ members, remove }: { members: Member[]; remove: (m: Membe
           })}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 
@@ -94,8 +93,7 @@ function InvitationTable({ invitations }: { invitations: Invitation[] }) {
     onError: (error) => toasts.bad('The invitation was not withdrawn', error),
   });
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard
-    <div className="plain-scroll" tabIndex={0} role="region" aria-label="Open invitations">
+    <Wide label="Open invitations">
       <table className="table" aria-label="Open invitations">
         <thead><tr><th scope="col">E-mail</th><th scope="col">Role</th><th scope="col">Sent</th><th scope="col">Ends</th><th scope="col"><span className="sr">Actions</span></th></tr></thead>
         <tbody>
@@ -107,7 +105,7 @@ function InvitationTable({ invitations }: { invitations: Invitation[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 
@@ -121,7 +119,8 @@ function InviteForm({ done }: { done: () => void }) {
   });
   const problem = invite.error instanceof ApiError ? invite.error : null;
   if (invite.data) {
-    const { link, invitation } = invite.data;
+    const { invitation } = invite.data;
+    const link = new URL(invite.data.link, window.location.origin).href; // the service gives the path, people need the address
     return (
       <div className="stack">
         <Note tone="good">Send this link to {invitation.email}. It works once and ends <When at={invitation.expires_at} />.</Note>

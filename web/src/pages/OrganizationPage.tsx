@@ -25,6 +25,8 @@ export default function OrganizationPage() {
 
 const months = Array.from({ length: 12 }, (_, i) => ({ value: String(i + 1), label: new Date(Date.UTC(2024, i, 1)).toLocaleString('en-US', { month: 'long', timeZone: 'UTC' }) }));
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const currencyNames = new Intl.DisplayNames('en-US', { type: 'currency' });
+const currencies = (current: string) => [...new Set([current, ...Intl.supportedValuesOf('currency')])].map((value) => ({ value, label: /^[A-Z]{3}$/.test(value) ? `${value}, ${currencyNames.of(value) ?? value}` : value }));
 const zones = () => ['UTC', ...Intl.supportedValuesOf('timeZone').filter((z) => z !== 'UTC')];
 
 // Days are numbers: 1 is Monday, 7 Sunday.
@@ -60,14 +62,14 @@ function SettingsForm({ saved }: { saved: Answer<OrganizationSettings> }) {
     <form className="stack" onSubmit={submit} style={{ maxWidth: 640 }}>
       {!may && <Note tone="info">Only admins change these settings.</Note>}
       {problem?.status === 412 && <Note tone="warn" title="Someone else changed the settings meanwhile." action={<Button size="compact-sm" variant="default" onClick={() => void client.invalidateQueries({ queryKey: key })}>Load theirs</Button>}>Your changes are not saved.</Note>}
-      {problem && problem.status !== 412 && problem.errors.length === 0 && <Note tone="bad" title="Not saved.">{problem.detail}</Note>}
+      {problem && problem.status !== 412 && <Note tone="bad" title="Not saved.">{problem.errors.length ? 'Correct what is marked below.' : problem.detail}</Note>}
       <fieldset disabled={!may} className="stack" style={{ border: 0, padding: 0, margin: 0 }}>
         <Panel title="General">
           <div className="stack">
             <TextInput label="Name" required value={form.name} onChange={(e) => change({ name: e.currentTarget.value })} error={problem?.fieldError('name')} />
             <Select label="Time zone" description="Days and months begin and end here" searchable allowDeselect={false} data={[...new Set([form.time_zone, ...zones()])]} value={form.time_zone} onChange={(time_zone) => time_zone && change({ time_zone })} error={problem?.fieldError('time_zone')} />
             <Select label="Fiscal year starts in" allowDeselect={false} data={months} value={String(form.fiscal_year_start_month)} onChange={(m) => m && change({ fiscal_year_start_month: Number(m) })} error={problem?.fieldError('fiscal_year_start_month')} />
-            <TextInput label="Reporting currency" description="Three letters, such as USD" required maxLength={3} value={form.reporting_currency} onChange={(e) => change({ reporting_currency: e.currentTarget.value.toUpperCase() })} error={problem?.fieldError('reporting_currency')} />
+            <Select label="Reporting currency" searchable allowDeselect={false} data={currencies(form.reporting_currency)} value={form.reporting_currency} onChange={(code) => code && change({ reporting_currency: code })} error={problem?.fieldError('reporting_currency')} />
           </div>
         </Panel>
         <Panel title="Accounts and renewals">
@@ -79,10 +81,10 @@ function SettingsForm({ saved }: { saved: Answer<OrganizationSettings> }) {
         <Panel title="Work hours">
           <div className="stack">
             <div className="row" style={{ alignItems: 'flex-start' }}>
-              <TextInput label="From" type="time" required value={form.work_hours.start} onChange={(e) => change({ work_hours: { ...form.work_hours, start: e.currentTarget.value } })} error={problem?.fieldError('work_hours.start')} />
+              <TextInput label="From" type="time" required value={form.work_hours.start} onChange={(e) => change({ work_hours: { ...form.work_hours, start: e.currentTarget.value } })} error={problem?.fieldError('work_hours.start') ?? problem?.fieldError('work_hours')} />
               <TextInput label="To" type="time" required value={form.work_hours.end} onChange={(e) => change({ work_hours: { ...form.work_hours, end: e.currentTarget.value } })} error={problem?.fieldError('work_hours.end')} />
             </div>
-            <Checkbox.Group label="Days" value={form.work_hours.days.map(dayName)} onChange={(names) => change({ work_hours: { ...form.work_hours, days: dayNumbers(names) } })}>
+            <Checkbox.Group label="Days" error={problem?.fieldError('work_hours.days')} value={form.work_hours.days.map(dayName)} onChange={(names) => change({ work_hours: { ...form.work_hours, days: dayNumbers(names) } })}>
               <div className="row" style={{ marginTop: 8, gap: 16 }}>{weekdays.map((day) => <Checkbox key={day} value={day} label={day} />)}</div>
             </Checkbox.Group>
           </div>

@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/client';
 import type { ScoreModel, ScoringRules } from '../api/types';
-import { Bar, Empty, Loading, Page, Panel, Problem, Tag } from '../components/basics';
+import { Bar, Empty, Loading, Page, Panel, Problem, Tag, Wide } from '../components/basics';
 import { ScoreNow } from '../components/ScoreNow';
 import { decimal, plural, words } from '../lib/format';
 import { formulaText, modelName, ruleName } from '../lib/scores';
@@ -60,8 +60,7 @@ function Rules({ model, data }: { model: ScoreModel; data: ScoringRules }) {
   const rules = data.rules.filter((r) => r.model === model);
   return (
     <Panel flush title={plural(rules.length, 'rule')}>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by keyboard */}
-      <div className="plain-scroll" tabIndex={0} role="region" aria-label={`Rules of ${modelName[model]}`}>
+      <Wide label={`Rules of ${modelName[model]}`}>
         <table className="table" aria-label={`Rules of ${modelName[model]}`}>
           <thead><tr><th scope="col">Rule</th><th scope="col" className="hide-phone">Category</th><th scope="col">Fires when</th><th scope="col" className="hide-phone">Score from value</th><th scope="col" data-align="end">Weight</th></tr></thead>
           <tbody>
@@ -76,7 +75,7 @@ function Rules({ model, data }: { model: ScoreModel; data: ScoringRules }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </Panel>
   );
 }

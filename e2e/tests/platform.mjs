@@ -1,0 +1,19 @@
+// What operators do: load an official file, here a wrong one, which must be told in words and change nothing.
+import { go, switchTo } from '../lib/steps.mjs';
+import { test } from '../lib/runner.mjs';
+
+test('a wrong file is sent, refused in words, and nothing is loaded', async (t) => {
+  const { page } = t.demoAdmin;
+  t.demoAdmin.expect(422);
+  await switchTo(page, 'Platform');
+  await go(page, t.demo, '/settings/datasets');
+  await page.getByText('Nothing loaded').first().waitFor();
+  await page.getByRole('button', { name: 'Load a file' }).click();
+  const form = page.getByRole('dialog', { name: 'Load an official file' });
+  await form.locator('input[type=file]').setInputFiles({ name: 'lunch.csv', mimeType: 'text/csv', buffer: Buffer.from('dish,price\nsoup,4\n') });
+  await form.getByRole('button', { name: 'Load file' }).click();
+  await page.getByText(/^(Failed:|Not loaded\.)/).first().waitFor();
+  await go(page, t.demo, '/settings/datasets');
+  await page.getByText('Nothing loaded').first().waitFor();
+  await switchTo(page, 'Demo organization');
+});
