@@ -94,7 +94,9 @@ func peakHeap(t *testing.T, n int64) uint64 {
 	var peak uint64
 	i := int64(0)
 	for _, err := range f.Rows(t.Context()) {
-		require.NoError(t, err)
+		if err != nil { // keys run past those of the state; nothing else may be wrong
+			require.ErrorAs(t, err, new(*datasets.RowError))
+		}
 		if i++; i%(n/4) == 0 {
 			var m runtime.MemStats
 			runtime.GC()
