@@ -89,6 +89,7 @@ func (a *app) wire(ctx context.Context, databaseURL string, tel *telemetry) (*ap
 	a.log = &governance.Service{Store: st, Clock: a.clock}
 	a.identity = &identity.Service{Store: st, Log: a.log, Clock: a.clock}
 	a.runs = runs.New(st, workflows.NewStarter(tc, a.queues), a.hub, a.clock)
+	a.runs.Audit = a.auditRun
 	a.records = &records.Service{Store: st, Clock: a.clock}
 	a.scoring = &scoring.Service{Store: st, Clock: a.clock}
 	providers, err := buildProviders(cfg)
@@ -118,6 +119,17 @@ func cursorSecret(keyset string) ([]byte, error) {
 // audit writes the governance entry of a change to a connection.
 func (a *app) audit(tx *store.Tx, p auth.Principal, e connections.AuditEntry) error {
 	_, err := a.log.Record(tx, p, governance.Entry{Tool: e.Action, SubjectType: "connector", SubjectID: string(e.Provider), Before: e.Before, After: e.After})
+	return err
+}
+
+// auditRun writes the governance entry of a run that somebody started or stopped.
+func (a *app) auditRun(tx *store.Tx, p auth.Principal, action string, run models.Run) error {
+	e := governance.Entry{Tool: action, SubjectType: "run", SubjectID: run.ID.String(), Args: map[string]any{"kind": run.Kind, "subject": run.Subject},
+		After: map[string]any{"status": run.Status, "kind": run.Kind, "subject": run.Subject, "input": run.Input}}
+	if action == "cancel_run" {
+		e.Before, e.After = map[string]any{"status": run.Status, "cancelling": false}, map[string]any{"status": run.Status, "cancelling": true}
+	}
+	_, err := a.log.Record(tx, p, e)
 	return err
 }
 

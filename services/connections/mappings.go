@@ -131,11 +131,11 @@ func (s *Service) PutMappings(ctx context.Context, p auth.Principal, provider mo
 	return set, run, err
 }
 
-// Remap starts a run that maps the stored records of a provider again. One that is running notices a newer mapping by
-// itself and begins anew.
+// Remap starts a run that maps the stored records of a provider again, as part of a change that is logged. One that is
+// running notices a newer mapping by itself and begins anew.
 func (s *Service) Remap(ctx context.Context, p auth.Principal, provider models.Provider) (models.Run, bool, error) {
 	return s.runs.Start(ctx, p, runs.StartInput{Kind: models.KindRemap, Subject: string(provider),
-		WorkflowID: jobs.RemapID(p.OrgID, provider), Trigger: "manual"})
+		WorkflowID: jobs.RemapID(p.OrgID, provider), Trigger: "manual", Logged: true})
 }
 
 // fillSourceTypes notes the discovered type beside each source field, whatever the caller said it was.

@@ -88,7 +88,7 @@ func (s *Service) Ingest(ctx context.Context, p auth.Principal, in IngestInput) 
 	input.Dataset, input.Vintage = string(f.Format), vintageSlug(f.Vintage.Label)
 	run, already, err = s.Runs.Start(ctx, p, runs.StartInput{
 		Kind: models.KindIngest, Subject: input.Dataset + "/" + input.Vintage,
-		WorkflowID: IngestID(input.Dataset, input.Vintage), Input: input,
+		WorkflowID: IngestID(input.Dataset, input.Vintage), Input: input, Logged: true,
 	})
 	if err != nil || already {
 		return run, already, err

@@ -21,6 +21,10 @@ import (
 
 // Service starts, shows, stops and closes runs.
 type Service struct {
+	// Audit writes the log entry of what a person or a program asked for, start_run or cancel_run, last in the
+	// transaction that writes the run; nil writes none. What the engine starts by itself is not asked for by anybody.
+	Audit func(tx *store.Tx, p auth.Principal, action string, run models.Run) error
+
 	store   *store.Store
 	starter jobs.Starter
 	hub     *Hub
@@ -43,6 +47,7 @@ type StartInput struct {
 	WorkflowID    string
 	Input         any
 	Trigger       string // manual, schedule or engine; "" is manual
+	Logged        bool   // the caller logs the write that this run is part of
 }
 
 // Start writes a run and starts its workflow. When a run of the same kind and subject is live, it returns that one
@@ -65,7 +70,7 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, in StartInput) (r
 		WorkflowID: in.WorkflowID, CreatedAt: now, UpdatedAt: now,
 	}
 	for range 3 { // a live run may end between the two statements
-		live, found, err := s.insertOrLive(ctx, run)
+		live, found, err := s.insertOrLive(ctx, p, run, in.Logged)
 		if err != nil {
 			return models.Run{}, false, err
 		}
@@ -76,7 +81,7 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, in StartInput) (r
 	return models.Run{}, false, fault.New(fault.Unavailable, "The job could not be started because others keep ending at the same moment. Try again.")
 }
 
-func (s *Service) insertOrLive(ctx context.Context, run models.Run) (got models.Run, found bool, err error) {
+func (s *Service) insertOrLive(ctx context.Context, p auth.Principal, run models.Run, logged bool) (got models.Run, found bool, err error) {
 	err = s.store.InOrg(ctx, run.OrgID, func(tx *store.Tx) error {
 		inserted, err := tx.InsertRun(&run)
 		if err != nil {
@@ -84,12 +89,22 @@ func (s *Service) insertOrLive(ctx context.Context, run models.Run) (got models.
 		}
 		if inserted {
 			got, found = run, true
-			return nil
+			if logged {
+				return nil
+			}
+			return s.log(tx, p, "start_run", run)
 		}
 		got, found, err = tx.LiveRun(run.Kind, run.Subject)
 		return err
 	})
 	return got, found, err
+}
+
+func (s *Service) log(tx *store.Tx, p auth.Principal, action string, run models.Run) error {
+	if s.Audit == nil || p.Kind != "user" && p.Kind != "key" {
+		return nil
+	}
+	return s.Audit(tx, p, action, run)
 }
 
 // startLate starts the workflow of a run that has just been written; failing to is logged and left to the reconciler.
@@ -200,8 +215,10 @@ func (s *Service) Cancel(ctx context.Context, p auth.Principal, id uuid.UUID) (r
 		if live, err = tx.RequestCancel(id, s.clock().UTC()); err != nil {
 			return err
 		}
-		run, err = tx.Run(id)
-		return err
+		if run, err = tx.Run(id); err != nil || !live {
+			return err
+		}
+		return s.log(tx, p, "cancel_run", run)
 	})
 	if err != nil {
 		return models.Run{}, err
