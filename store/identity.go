@@ -114,29 +114,44 @@ func (tx *Tx) AddMember(m *models.Membership) error {
 
 // SetRole changes a member's role. It locks the admins first, so that two changes cannot remove the last one.
 func (tx *Tx) SetRole(user uuid.UUID, role string) error {
-	if role != "admin" {
-		if err := tx.keepAnAdmin(user); err != nil {
-			return err
-		}
+	if err := tx.keepAnAdmin(user, role); err != nil {
+		return err
 	}
 	return touched(tx.db.Model(&models.Membership{}).Where("user_id = ?", user).Update("role", role), "member not found")
 }
 
 // RemoveMember ends a membership and, through it, the member's sessions in the organization.
 func (tx *Tx) RemoveMember(user uuid.UUID) error {
-	if err := tx.keepAnAdmin(user); err != nil {
+	if err := tx.keepAnAdmin(user, ""); err != nil {
 		return err
 	}
 	return touched(tx.db.Where("user_id = ?", user).Delete(&models.Membership{}), "member not found")
 }
 
-func (tx *Tx) keepAnAdmin(except uuid.UUID) error {
-	var admins []uuid.UUID
-	err := tx.db.Raw("SELECT user_id FROM memberships WHERE role IN ('admin', 'operator') ORDER BY user_id FOR UPDATE").Scan(&admins).Error
+// keepAnAdmin refuses to let a user become what would leave nobody to manage the organization, or, in the system's, no
+// operator: that role cannot be given back by any surface.
+func (tx *Tx) keepAnAdmin(user uuid.UUID, becomes string) error {
+	var admins []models.Membership
+	err := tx.db.Raw("SELECT user_id, role FROM memberships WHERE role IN ('admin', 'operator') ORDER BY user_id FOR UPDATE").Scan(&admins).Error
 	if err != nil {
 		return fmt.Errorf("lock admins: %w", err)
 	}
-	if len(admins) == 1 && admins[0] == except {
+	had, others, operators := "", 0, 0
+	for _, m := range admins {
+		switch {
+		case m.UserID == user:
+			had = m.Role
+		case m.Role == "operator":
+			operators++
+			others++
+		default:
+			others++
+		}
+	}
+	switch {
+	case had == "operator" && operators == 0:
+		return fault.New(fault.Conflict, "this is the platform's last operator")
+	case had != "" && becomes != "admin" && others == 0:
 		return fault.New(fault.Conflict, "this is the organization's last admin; make someone else admin first")
 	}
 	return nil

@@ -192,6 +192,15 @@ func TestMembers(t *testing.T) {
 		admin.refused(http.MethodPost, "/api/settings/members/invitations", map[string]string{"email": "x@example.org", "role": "operator"}, http.StatusUnprocessableEntity, "invalid")
 	})
 
+	t.Run("the last operator stays one, since nobody could become one again", func(t *testing.T) {
+		system, operator := s.org("Platform", true)
+		s.member(system, auth.Admin, "helper@example.org")
+		operator.refused(http.MethodPatch, "/api/settings/members/"+s.me(operator), map[string]string{"role": "admin"}, http.StatusConflict, "conflict")
+		operator.refused(http.MethodDelete, "/api/settings/members/"+s.me(operator), nil, http.StatusConflict, "conflict")
+		s.member(system, auth.Operator, "second@platform.example.org")
+		operator.ok(http.MethodPatch, "/api/settings/members/"+s.me(operator), map[string]string{"role": "admin"}, nil)
+	})
+
 	invite := func(who caller, email string) string {
 		var out struct{ Link string }
 		who.ok(http.MethodPost, "/api/settings/members/invitations", map[string]string{"email": email, "role": "rep"}, &out)

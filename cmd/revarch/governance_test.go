@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +31,7 @@ import (
 	"revarch/services/runs"
 	"revarch/services/vault"
 	"revarch/store"
+	"revarch/testkit"
 )
 
 // notLogged are the documented writes that leave no entry of their own, and why.
@@ -288,6 +291,35 @@ func TestEveryWriteLeavesOneEntry(t *testing.T) {
 			require.NoError(t, conn.Close(t.Context()))
 		}
 	})
+}
+
+// TestVerifyLog runs the operator's command; it sets the environment and so runs before the others.
+func TestVerifyLog(t *testing.T) { //nolint:paralleltest // the environment is the process's
+	db := testkit.Database(t, testkit.Product(t))
+	keyset := filepath.Join(t.TempDir(), "keys")
+	_, err := vault.Open(keyset)
+	require.NoError(t, err)
+	t.Setenv("REVARCH_DATABASE_URL", db.App)
+	t.Setenv("REVARCH_KEYSET", keyset)
+	before := slog.Default()
+	t.Cleanup(func() { slog.SetDefault(before) })
+	command := func(args ...string) (string, error) {
+		var out strings.Builder
+		c := root()
+		c.SetArgs(args)
+		c.SetOut(&out)
+		err := c.ExecuteContext(t.Context())
+		return out.String(), err
+	}
+	out, err := command("admin", "create-org", "--name", "Alpha", "--email", "ada@example.org", "--password", password)
+	require.NoError(t, err, out)
+	out, err = command("admin", "verify-log")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "ok, 1 entries")
+	db.Exec(t, "UPDATE governance_log SET tool = 'nothing'")
+	out, err = command("admin", "verify-log")
+	require.ErrorContains(t, err, "1 log(s) do not check")
+	require.Contains(t, out, "BROKEN at entry 1")
 }
 
 // entry is what tests look at of an entry of the log.
