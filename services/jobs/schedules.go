@@ -49,3 +49,9 @@ func RemapID(org uuid.UUID, p models.Provider) string {
 
 // ScoreID is the workflow id of scoring an organization's accounts.
 func ScoreID(org uuid.UUID) string { return "score/" + org.String() }
+
+// AffinityID is the workflow id of computing which products an organization's accounts own together.
+func AffinityID(org uuid.UUID) string { return "affinity/" + org.String() }
+
+// ExpansionID is the workflow id of finding what an organization's accounts could buy.
+func ExpansionID(org uuid.UUID) string { return "expansion/" + org.String() }
