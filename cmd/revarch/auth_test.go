@@ -469,7 +469,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"GET /api/connectors/{provider}/callback", "GET /api/tools", "POST /api/tools/{name}"} // tools: by the permission of each
 	path := func(p string) string {
 		return regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(p, func(name string) string {
-			known := map[string]string{"{id}": uuid.NewString(), "{provider}": "crm_a", "{dataset}": "nothing", "{token}": "x", "{name}": "x"}[name]
+			known := map[string]string{"{id}": uuid.NewString(), "{provider}": "crm_a", "{dataset}": "nothing", "{token}": "x", "{name}": "x", "{resource}": "accounts"}[name]
 			require.NotEmpty(t, known, "a path parameter that this test does not know: %s", name)
 			return known
 		})

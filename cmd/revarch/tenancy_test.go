@@ -60,6 +60,15 @@ func (s *system) seedTenant(name string) *tenant {
 	accounts := t.admin.list("/api/accounts?limit=5", "accounts")
 	t.account = accounts[0]["account_id"].(string)
 	t.ids = append(t.ids, t.account)
+	t.ids = append(t.ids, s.seedProducts(t.org, name)...)
+	for _, path := range []string{"/api/expansion/affinity", "/api/expansion/signals"} {
+		if item := s.srv.OpenAPI().Paths[path]; item != nil && item.Post != nil {
+			t.ids = append(t.ids, t.admin.run(path, nil, "succeeded").ID.String())
+		}
+	}
+	for range 2 { // twelve accounts are too few to find any
+		t.ids = append(t.ids, s.seedSignal(t.org))
+	}
 	var task struct {
 		Task struct {
 			ID string `json:"task_id"`
@@ -92,6 +101,33 @@ func (s *system) seedTenant(name string) *tenant {
 	t.ids = append(t.ids, rep, key.APIKey.ID, invited.Invitation.ID)
 	t.secrets = s.everythingOf(t.org)
 	return t
+}
+
+// seedProducts gives an organization three products that most of its accounts own, as a file or a CRM would.
+func (s *system) seedProducts(org uuid.UUID, name string) (ids []any) {
+	s.tb.Helper()
+	for i := range 3 {
+		id := uuid.Must(uuid.NewV7())
+		ids = append(ids, id.String())
+		s.db.Exec(s.tb, `INSERT INTO products (org_id, id, provider, external_id, name, list_price_cents, active, mapping_id) VALUES ($1, $2, 'csv', $3, $4, 100000, true, 1)`,
+			org, id, fmt.Sprintf("%s-product-%d", name, i), fmt.Sprintf("%s Confidential Product %d", name, i))
+		s.db.Exec(s.tb, `INSERT INTO account_products (org_id, id, provider, external_id, account_id, product_id, start_date, status, mapping_id)
+			SELECT org_id, gen_random_uuid(), 'csv', $3 || n, id, $2, date '2024-01-01', 'active', 1
+			FROM (SELECT org_id, id, row_number() OVER (ORDER BY id) AS n FROM accounts WHERE org_id = $1) a WHERE n % 4 >= $4`,
+			org, id, fmt.Sprintf("%s-line-%d-", name, i), i)
+	}
+	return ids
+}
+
+// seedSignal gives an organization an expansion signal and returns its id.
+func (s *system) seedSignal(org uuid.UUID) string {
+	s.tb.Helper()
+	id := uuid.Must(uuid.NewV7())
+	s.db.Exec(s.tb, `INSERT INTO expansion_signals (org_id, id, account_id, product_id, place, priority, priority_basis, probability, price_basis, price_scope,
+			evidence_scope, gate_failed, gate_unknown, antecedents, created_at, updated_at)
+		SELECT a.org_id, $2, a.id, p.id, 50, 50, 0, 0.5, 0, 0, 0, 0, 0, '', now(), now() FROM accounts a JOIN products p USING (org_id)
+		WHERE a.org_id = $1 AND NOT EXISTS (SELECT 1 FROM expansion_signals s WHERE s.account_id = a.id AND s.product_id = p.id) LIMIT 1`, org, id)
+	return id.String()
 }
 
 // everythingOf collects the ids, names, addresses and external ids of an organization from every tenant table.
@@ -168,6 +204,9 @@ func (other *tenant) knows(me caller) knowledge {
 		"query issue_code": {}, "query kind": {}, "query model": {}, "query category": {},
 		"query name": {}, "query partial": {}, "query release": {}, "query year": {},
 
+		"query product_id": {theirs: other.ids, none: nobody()}, "query min_lift": {}, "query significant": {}, "query include_zero": {}, "query min_priority": {},
+		"path resource": plain("accounts"), "query dry_run": plain("true"), "body id": someID, "body reason": {},
+
 		"header Prefer": plain("wait=1"), "header Idempotency-Key": {theirs: []any{other.idempotency + "0"}, none: nobody()},
 
 		"body email": {theirs: []any{other.email}, none: "nobody-of-that-name@example.org"}, "body password": plain("not the password of anybody"), "body organization_id": {theirs: []any{other.org.String()}, none: nobody()},
@@ -182,7 +221,8 @@ func (other *tenant) knows(me caller) knowledge {
 	for name, v := range map[string]value{"task_id": someID, "subject_id": someID, "run_id": someID, "contact_id": someID, "id": someID,
 		"idempotency_key": {theirs: []any{other.idempotency + "0"}, none: nobody()}, "cursor": {}, "query": table["query query"], "segment": {}, "territory": text("Confidential"),
 		"sort": {}, "limit": plain(200), "as_of": {}, "period": {}, "owner": text(other.ids[0].(string)), "model": {}, "category": {}, "sections": {},
-		"provider": {}, "connector": {}, "kind": {}, "since": {}, "until": {}, "issue_code": {}, "overdue": {}, "tool": {}, "actor": text(other.email), "state": {}, "min_score": {}, "models": {}} {
+		"provider": {}, "connector": {}, "kind": {}, "since": {}, "until": {}, "issue_code": {}, "overdue": {}, "tool": {}, "actor": text(other.email), "state": {}, "min_score": {}, "models": {},
+		"product_id": someID, "signal_id": someID, "min_lift": {}, "significant": {}, "include_zero": {}, "min_priority": {}, "reason": {}, "severity": {}, "family": {}} {
 		table["argument "+name] = v
 	}
 	return func(op *huma.Operation, in, name string) (value, bool) {
