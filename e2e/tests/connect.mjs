@@ -1,6 +1,7 @@
 // Story 2: an organization with nothing connects its CRM, maps it, syncs it and watches.
 import assert from 'node:assert/strict';
-import { settled } from '../lib/browser.mjs';
+import { call } from '../lib/product.mjs';
+import { until } from '../lib/wait.mjs';
 import { go, signIn } from '../lib/steps.mjs';
 import { test } from '../lib/runner.mjs';
 
@@ -116,14 +117,23 @@ test('a finished sync tells what it did', async (t) => {
 
 test('a run is cancelled within seconds', async (t) => {
   const { page } = t.admin;
-  await go(page, t.own, '/settings/connectors/crm_a');
-  await page.getByRole('button', { name: 'More' }).click();
-  await page.getByRole('menuitem', { name: 'Sync everything again' }).click();
-  await page.getByRole('button', { name: 'Cancel run' }).click();
-  const began = Date.now();
-  await page.getByRole('dialog', { name: 'Cancel this run?' }).getByRole('button', { name: 'Cancel run' }).click();
+  // A second full sync finds nothing new and may be over before the click; then there is nothing to cancel, and one tries again.
+  for (let attempt = 1; ; attempt += 1) {
+    await go(page, t.own, '/settings/connectors/crm_a');
+    const started = page.waitForResponse((r) => r.url().endsWith('/crm_a/sync'));
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Sync everything again' }).click();
+    const { run } = await (await started).json();
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('dialog', { name: 'Cancel this run?' }).getByRole('button', { name: 'Cancel run' }).click();
+    const status = await until('the run to end', 15_000, async () => {
+      const now = (await call(t.own, 'GET', `/api/runs/${run.id}`)).json();
+      return ['queued', 'running'].includes(now.status) ? null : now.status;
+    });
+    if (status !== 'cancelled' && attempt < 3) continue;
+    assert.equal(status, 'cancelled');
+    break;
+  }
   await go(page, t.own, '/runs?kind=connector_sync');
-  await page.getByRole('row', { name: /Cancelled/ }).first().waitFor({ timeout: 20_000 });
-  assert.ok(Date.now() - began < 20_000);
-  await settled(page);
-});
+  await page.getByRole('row', { name: /Cancelled/ }).first().waitFor();
+}, 60_000);

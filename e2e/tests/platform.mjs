@@ -5,6 +5,7 @@ import { test } from '../lib/runner.mjs';
 test('a wrong file is sent, refused in words, and nothing is loaded', async (t) => {
   const { page } = t.demoAdmin;
   t.demoAdmin.expect(422);
+  await go(page, t.demo, '/dashboard');
   await switchTo(page, 'Platform');
   await go(page, t.demo, '/settings/datasets');
   await page.getByText('Nothing loaded').first().waitFor();

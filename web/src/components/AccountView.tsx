@@ -65,7 +65,7 @@ function ScoreTile({ model, score, reason, onOpen }: { model: ScoreModel; score:
       <div className="label">{modelName[model]}</div>
       <div className="value">{value === null ? <Missing reason={scoreReason(score ? score.status : model === 'health' || model === 'risk' ? reason : 'not_available')} /> : decimal(value)}</div>
       <Bar value={value === null ? 0 : value / 100} tone={level?.tone ?? 'none'} />
-      <div className="sub">{score ? `${level ? `${level.word}, ` : ''}${score.confidence} confidence` : 'Not available'}</div>
+      <div className="sub">{score ? (level ? `${level.word}, ${score.confidence} confidence` : 'Too little data') : 'Not available'}</div>
       {score && <div className="sub">{percent(score.coverage)} of the weight has data</div>}
     </>
   );

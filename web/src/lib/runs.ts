@@ -9,6 +9,7 @@ export const runTone: Record<RunStatus, Tone> = { queued: 'none', running: 'info
 
 const kinds: Record<string, string> = {
   connector_sync: 'Sync', remap_records: 'Remap', score_accounts: 'Scoring', match_accounts: 'Matching', ingest_dataset: 'Dataset',
+  recompute_affinity: 'Affinity', regenerate_expansion: 'Expansion signals', import_file: 'Import',
 };
 export const kindName = (kind: string) => kinds[kind] ?? words(kind);
 export const runTitle = (run: Pick<Run, 'kind' | 'subject'>) => (run.subject ? `${kindName(run.kind)} · ${providerName(run.subject)}` : kindName(run.kind));

@@ -1,11 +1,11 @@
 import { ApiError, type FieldError } from '../api/client';
 
-/** Sends a file as it is and reports the share sent; fetch cannot tell how much of a body is out. */
-export function upload<T>(path: string, file: File, onProgress: (share: number) => void, signal: AbortSignal): Promise<T> {
+/** Sends a file as it is, or a form, and reports the share sent; fetch cannot tell how much of a body is out. */
+export function upload<T>(path: string, file: File | FormData, onProgress: (share: number) => void, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
-    request.setRequestHeader('Content-Type', 'application/octet-stream');
+    if (file instanceof File) request.setRequestHeader('Content-Type', 'application/octet-stream'); // of a form the browser says it itself
     request.setRequestHeader('Accept', 'application/json, application/problem+json');
     request.upload.onprogress = (event) => { if (event.lengthComputable) onProgress(event.loaded / event.total); };
     request.onerror = () => reject(new ApiError({ status: 0, code: 'unreachable', detail: 'The connection broke before the file was sent. Nothing was loaded; send it again.' }));
