@@ -125,7 +125,7 @@ func (tx *Tx) SaveExpansionRun(r models.ExpansionRun) error {
 
 // LatestExpansionRun returns what the last regeneration counted; ok is false when there was none.
 func (tx *Tx) LatestExpansionRun() (r models.ExpansionRun, ok bool, err error) {
-	res := tx.db.Where("org_id = ?", tx.org).Order("computed_at DESC, run_id").Limit(1).Find(&r)
+	res := tx.db.Where("org_id = ?", tx.org).Order("computed_at DESC, run_id DESC").Limit(1).Find(&r)
 	return r, res.RowsAffected == 1, maybe(res.Error, "load expansion run")
 }
 
@@ -249,10 +249,19 @@ func (tx *Tx) LockExpansionSignal(id uuid.UUID) (models.ExpansionSignal, error) 
 // SaveSignalStatus writes where a locked signal stands now. Faults: Conflict when its account and product have another
 // live signal.
 func (tx *Tx) SaveSignalStatus(s *models.ExpansionSignal) error {
+	taken := fault.New(fault.Conflict, "the account has another signal for this product that is pending or pitched; move that one instead")
+	if s.Status == "pending" || s.Status == "pitched" {
+		var others int64
+		err := tx.db.Model(&models.ExpansionSignal{}).Where("org_id = ? AND account_id = ? AND product_id = ? AND id <> ? AND status IN ('pending', 'pitched')",
+			tx.org, s.AccountID, s.ProductID, s.ID).Count(&others).Error
+		if err != nil || others > 0 {
+			return cmp.Or(maybe(err, "look for another signal"), error(taken))
+		}
+	}
 	err := tx.db.Model(&models.ExpansionSignal{}).Where("org_id = ? AND id = ?", tx.org, s.ID).
 		Select("status", "reason", "version", "status_changed_by", "status_changed_at", "updated_at").Updates(s).Error
-	if isUnique(err) {
-		return fault.New(fault.Conflict, "the account has another signal for this product that is pending or pitched; move that one instead")
+	if isUnique(err) { // one that was made since we looked
+		return taken
 	}
 	return maybe(err, "save expansion signal")
 }

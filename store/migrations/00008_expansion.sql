@@ -50,7 +50,7 @@ CREATE TABLE expansion_runs (
   PRIMARY KEY (org_id, run_id)
 );
 SELECT tenancy.protect('expansion_runs');
-CREATE INDEX expansion_runs_latest ON expansion_runs (org_id, computed_at DESC, run_id);
+CREATE INDEX expansion_runs_latest ON expansion_runs (org_id, computed_at DESC, run_id DESC);
 
 -- A product that an account may buy. Pending ones belong to the regeneration, the others to people.
 CREATE TABLE expansion_signals (

@@ -182,12 +182,12 @@ func Market(seed uint64, accounts, n, perAccount int) []Account {
 		a := Account{Segment: segments[r.IntN(len(segments))], Territory: fmt.Sprintf("T%d", r.IntN(20)), Enrollment: 500 + r.Int64N(40_000), Seats: 50 + r.Int64N(4000)}
 		owned := map[int]bool{}
 		group := r.IntN(max(1, n/5))
-		for len(owned) < min(perAccount, n) {
+		for size := min(1+r.IntN(2*perAccount-1), n); len(owned) < size; {
 			p := r.IntN(n)
 			switch r.IntN(4) {
-			case 0:
+			case 0, 1:
 				p = min(n-1, group*5+r.IntN(5))
-			case 1:
+			case 2:
 				p = p * p / n // popular ones come first
 			}
 			if owned[p] {
