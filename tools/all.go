@@ -6,5 +6,6 @@ var all = []func() Tool{
 	createTask, updateTask, getGovernanceLog,
 	getDataReadiness, getAffectedRecords,
 	listTasks,
+	getExpansionSummary, getExpansionSignals, getExpansionAffinity,
 	listConnectors, getSyncLog,
 }

@@ -6,8 +6,10 @@ import (
 	"github.com/google/uuid"
 
 	"revarch/services/accounts"
+	"revarch/services/affinity"
 	"revarch/services/connections"
 	"revarch/services/dashboard"
+	"revarch/services/expansion"
 	"revarch/services/governance"
 	"revarch/services/paging"
 	"revarch/services/readiness"
@@ -25,6 +27,8 @@ type Deps struct {
 	Readiness   *readiness.Service
 	Scoring     *scoring.Service
 	Tasks       *tasks.Service
+	Affinity    *affinity.Service
+	Expansion   *expansion.Service
 }
 
 // maxAnswer keeps an answer near 8,000 tokens.

@@ -119,7 +119,7 @@ var getExpansionSummary = define(Spec{
 	Description: "Total addressable expansion ARR, the best candidates, whitespace per product and how many signals were suppressed and why. For single signals use get_expansion_signals.",
 }, func(ctx context.Context, d Deps, in expansionSummaryIn) (expansionSummaryOut, error) {
 	out, err := d.Expansion.Summary(ctx, auth.From(ctx), expansion.SummaryInput{AsOf: in.AsOf, Segment: in.Segment, Territory: in.Territory})
-	res := expansionSummaryOut{expansionSummary: out}
+	res := expansionSummaryOut{Overview: out}
 	res.WhitespaceByProduct, res.Truncated = fit(out.WhitespaceByProduct)
 	if out.Reason != nil && *out.Reason == expansion.ReasonNotGenerated {
 		res.Note = "signals were never generated; a manager starts it with POST /api/expansion/signals"
@@ -134,13 +134,10 @@ type expansionSummaryIn struct {
 }
 
 type expansionSummaryOut struct {
-	expansionSummary
+	expansion.Overview
 	Truncated bool   `json:"truncated"`
 	Note      string `json:"note,omitempty"`
 }
-
-// expansionSummary has another name than the method that every answer has.
-type expansionSummary = expansion.Summary
 
 // Summary gives the total.
 func (o expansionSummaryOut) Summary() string {

@@ -74,7 +74,8 @@ func effectOf(name, kind string) Effect {
 // built are the tools that exist; the list grows with them, so that none is lost unseen.
 var built = []string{
 	"get_dashboard", "get_pipeline_summary", "search_accounts", "get_account_360", "get_account_health", "get_scoring_rules",
-	"create_task", "update_task", "get_governance_log", "get_data_readiness", "get_affected_records", "list_tasks", "list_connectors", "get_sync_log",
+	"create_task", "update_task", "get_governance_log", "get_data_readiness", "get_affected_records", "list_tasks",
+	"get_expansion_summary", "get_expansion_signals", "get_expansion_affinity", "list_connectors", "get_sync_log",
 }
 
 func TestTheToolsThatAreBuiltAreListedInOrder(t *testing.T) {

@@ -21,8 +21,10 @@ import (
 	"revarch/connectors"
 	"revarch/models"
 	"revarch/services/accounts"
+	"revarch/services/affinity"
 	"revarch/services/connections"
 	"revarch/services/dashboard"
+	"revarch/services/expansion"
 	"revarch/services/governance"
 	"revarch/services/identity"
 	"revarch/services/paging"
@@ -81,6 +83,8 @@ func setup(tb testing.TB) *system {
 		Accounts:  &accounts.Service{Store: st, Scores: scores, Clock: time.Now, Cursors: cursors},
 		Dashboard: &dashboard.Service{Store: st, Readiness: ready, Clock: time.Now},
 		Tasks:     &tasks.Service{Store: st, Log: log, Clock: time.Now, Cursors: cursors},
+		Affinity:  &affinity.Service{Store: st, Clock: time.Now, Cursors: cursors},
+		Expansion: &expansion.Service{Store: st, Log: log, Clock: time.Now, Cursors: cursors},
 	}
 	s.registry, err = tools.New(s.deps)
 	require.NoError(tb, err)
@@ -227,6 +231,7 @@ func (s *system) tenant(name string, n int) tenant {
 	t.contact = detail.Contacts[0].ContactID.String()
 	made, err := s.deps.Tasks.Create(ctx, p, tasks.CreateInput{Title: name + " call", AccountID: &found.Accounts[0].AccountID, Assignee: name + "@example.org", DueDate: "2026-01-05"})
 	require.NoError(s.tb, err)
+	s.sell(t.org, name)
 	t.task, t.entry = made.Task.TaskID.String(), made.GovernanceEntryID.String()
 	return t
 }

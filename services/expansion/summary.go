@@ -35,8 +35,8 @@ type SummaryInput struct {
 	Territory string // whole name
 }
 
-// Summary is what an organization could sell to the accounts it has.
-type Summary struct {
+// Overview is what an organization could sell to the accounts it has.
+type Overview struct {
 	AsOf                  string               `json:"as_of" format:"date"`
 	Currency              string               `json:"currency"`
 	TotalAddressableCents *int64               `json:"total_addressable_expansion_cents" doc:"Estimated ARR of all signals that are pending or pitched"`
@@ -73,8 +73,8 @@ type ProductWhitespace struct {
 }
 
 // Summary sums up what could be sold. Faults: Denied, Invalid.
-func (s *Service) Summary(ctx context.Context, p auth.Principal, in SummaryInput) (Summary, error) {
-	out := Summary{TopCandidates: []Candidate{}, WhitespaceByProduct: []ProductWhitespace{}}
+func (s *Service) Summary(ctx context.Context, p auth.Principal, in SummaryInput) (Overview, error) {
+	out := Overview{TopCandidates: []Candidate{}, WhitespaceByProduct: []ProductWhitespace{}}
 	if err := p.Require(auth.PermRead); err != nil {
 		return out, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) Summary(ctx context.Context, p auth.Principal, in SummaryInput
 }
 
 // last takes over what the last regeneration counted.
-func (out *Summary) last(tx *store.Tx) error {
+func (out *Overview) last(tx *store.Tx) error {
 	run, ok, err := tx.LatestExpansionRun()
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (out *Summary) last(tx *store.Tx) error {
 	return nil
 }
 
-func (out *Summary) total(groups []store.SignalGroup) {
+func (out *Overview) total(groups []store.SignalGroup) {
 	var estimated, expected int64
 	for _, g := range groups {
 		switch expansion.Status(g.Status) {
@@ -150,7 +150,7 @@ func (out *Summary) total(groups []store.SignalGroup) {
 	out.TotalAddressableCents, out.PipelineARRCents = &estimated, &expected
 }
 
-func (out *Summary) top(tx *store.Tx, f store.SignalFilter) error {
+func (out *Overview) top(tx *store.Tx, f store.SignalFilter) error {
 	f.Status = string(expansion.Pending)
 	rows, err := tx.ExpansionSignals(f, nil, topCandidates)
 	for _, r := range rows {
