@@ -51,7 +51,7 @@ test('settings say what is wrong beside the field and notice that someone else s
   const { page } = t.admin;
   t.admin.expect(412, 422);
   await go(page, t.own, '/settings/organization');
-  const from = page.getByLabel('From', { exact: true });
+  const from = page.locator('input[type=time]').first();
   const before = await from.inputValue();
   await from.fill('19:00');
   await page.getByRole('button', { name: 'Save changes' }).click();
