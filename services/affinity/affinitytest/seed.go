@@ -81,6 +81,11 @@ func Seed(tb testing.TB, db testkit.DB, org uuid.UUID, products []Product, accou
 		tb.Fatalf("connect: %v", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if len(accounts) >= manyAccounts { // they refer to each other by construction, and checking it would take minutes
+		if _, err := conn.Exec(ctx, "SET session_replication_role = replica"); err != nil {
+			tb.Fatalf("set role of session: %v", err)
+		}
+	}
 	s := &seeder{tb: tb, conn: conn, org: org}
 	for i := range products {
 		s.product(&products[i])
@@ -94,6 +99,21 @@ func Seed(tb testing.TB, db testkit.DB, org uuid.UUID, products []Product, accou
 		"status", "bundle", "mapping_id"}, s.lines)
 	s.copy("subscription_lines", []string{"org_id", "id", "account_id", "product_id", "source", "provider", "external_id", "arr_cents", "start_date", "end_date",
 		"ended"}, s.revenue)
+}
+
+const manyAccounts = 5000
+
+// SeedMarket writes products and the accounts of a Market into an organization, piece by piece, and brings the
+// statistics of the tables up to date.
+func SeedMarket(tb testing.TB, db testkit.DB, org uuid.UUID, accounts, products, perAccount int) {
+	tb.Helper()
+	made := Products(products)
+	for seed := uint64(1); accounts > 0; seed++ {
+		n := min(accounts, 10_000)
+		Seed(tb, db, org, made, Market(seed, n, products, perAccount))
+		accounts -= n
+	}
+	db.Exec(tb, "VACUUM ANALYZE accounts, account_products, subscription_lines")
 }
 
 type seeder struct {

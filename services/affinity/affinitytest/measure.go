@@ -1,0 +1,99 @@
+package affinitytest
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"revarch/testkit"
+)
+
+// CopyTo takes the time of the service role's binary COPY of a query that takes organization, day and grace days.
+func CopyTo(tb testing.TB, db testkit.DB, org uuid.UUID, query, day string) time.Duration {
+	tb.Helper()
+	query = strings.NewReplacer("$1", "'"+org.String()+"'::uuid", "$2", "'"+day+"'", "$3", "90").Replace(query)
+	return InOrg(tb, db.Worker, org, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Conn().PgConn().CopyTo(ctx, io.Discard, "COPY ("+query+") TO STDOUT (FORMAT binary)")
+		return err
+	})
+}
+
+// InOrg takes the time of fn in a transaction of an organization, with the settings that streaming has.
+func InOrg(tb testing.TB, url string, org uuid.UUID, fn func(context.Context, pgx.Tx) error) time.Duration {
+	tb.Helper()
+	ctx := tb.Context()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		tb.Fatalf("connect: %v", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var took time.Duration
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT set_config('app.org_id', $1, true), set_config('work_mem', '96MB', true), set_config('jit', 'off', true)", org.String()); err != nil {
+			return err
+		}
+		start := time.Now()
+		err := fn(ctx, tx)
+		took = time.Since(start)
+		return err
+	})
+	if err != nil {
+		tb.Fatalf("measure: %v", err)
+	}
+	return took
+}
+
+// CopyRows takes the time of the owner's COPY of what a table holds of an organization, into that table; the rows are
+// then in it once, as before.
+func CopyRows(tb testing.TB, db testkit.DB, org uuid.UUID, table string) time.Duration {
+	tb.Helper()
+	ctx := tb.Context()
+	owner, err := pgx.Connect(ctx, db.Owner)
+	if err != nil {
+		tb.Fatalf("connect: %v", err)
+	}
+	defer func() { _ = owner.Close(context.WithoutCancel(ctx)) }()
+	file := &spool{}
+	if _, err := owner.PgConn().CopyTo(ctx, file, "COPY (SELECT * FROM "+table+" WHERE org_id = '"+org.String()+"') TO STDOUT (FORMAT binary)"); err != nil {
+		tb.Fatalf("copy out: %v", err)
+	}
+	db.Exec(tb, "DELETE FROM "+table+" WHERE org_id = $1", org)
+	db.Exec(tb, "VACUUM "+table)
+	db.Exec(tb, "ALTER TABLE "+table+" NO FORCE ROW LEVEL SECURITY") // nobody may COPY past a forced policy
+	defer db.Exec(tb, "ALTER TABLE "+table+" FORCE ROW LEVEL SECURITY")
+	start := time.Now()
+	if _, err := owner.PgConn().CopyFrom(ctx, file, "COPY "+table+" FROM STDIN (FORMAT binary)"); err != nil {
+		tb.Fatalf("copy in: %v", err)
+	}
+	return time.Since(start)
+}
+
+// spool keeps what is written to it in pieces, so that growing never copies it.
+type spool struct {
+	pieces [][]byte
+	at     int
+}
+
+// Write keeps a piece.
+func (s *spool) Write(b []byte) (int, error) {
+	s.pieces = append(s.pieces, append([]byte(nil), b...))
+	return len(b), nil
+}
+
+// Read gives the pieces back.
+func (s *spool) Read(b []byte) (int, error) {
+	if s.at == len(s.pieces) {
+		return 0, io.EOF
+	}
+	n := copy(b, s.pieces[s.at])
+	if s.pieces[s.at] = s.pieces[s.at][n:]; len(s.pieces[s.at]) == 0 {
+		s.pieces[s.at] = nil
+		s.at++
+	}
+	return n, nil
+}
