@@ -23,7 +23,7 @@ function DismissForm({ close, dismiss }: { close: () => void; dismiss: (reason: 
   return (
     <form className="stack" onSubmit={submit}>
       <span>It comes back after 180 days, or earlier if it becomes much likelier.</span>
-      <Textarea label="Reason" description="Optional, for those who look at it later" maxLength={1000} autosize minRows={2} value={reason} onChange={(e) => setReason(e.currentTarget.value)} data-autofocus />
+      <Textarea label="Reason" description="Optional, for those who look at it later" maxLength={1000} rows={3} value={reason} onChange={(e) => setReason(e.currentTarget.value)} data-autofocus />
       <div className="row" style={{ justifyContent: 'flex-end' }}>
         <Button variant="default" onClick={close}>Keep it</Button>
         <Button type="submit">Dismiss</Button>
