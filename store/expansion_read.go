@@ -12,7 +12,7 @@ import (
 
 // ExpansionRead is the one query that expansion reads, twice: AffinityRead's accounts and lines with what prices,
 // priority and the readiness gate need. $1 org, $2 the day, $3 grace days. Exported so that the benchmark can COPY it.
-var ExpansionRead = `WITH owning AS MATERIALIZED (` + fmt.Sprintf(owning, "") + `)
+var ExpansionRead = `WITH owning AS NOT MATERIALIZED (` + fmt.Sprintf(owning, "") + `)
 	SELECT o.account_id, CASE a.segment WHEN 'Enterprise' THEN 1 WHEN 'Mid-Market' THEN 2 WHEN 'SMB' THEN 3 ELSE 0 END::int2 AS segment,
 		a.enrollment, a.seats, a.active_28d, a.p1_open, a.overdue_days, a.onboarding_pct, a.renewal_date, o.since,
 		h.composite AS health, r.composite AS risk, e.composite AS expansion, p.product_id, p.arr_cents, p.quantity
@@ -123,7 +123,7 @@ type PastSignal struct {
 // PastSignals lists the signals that are no longer pending.
 func (tx *Tx) PastSignals() ([]PastSignal, error) {
 	var out []PastSignal
-	err := tx.db.Raw(`SELECT account_id, product_id, status, status_changed_at, probability FROM expansion_signals
-		WHERE org_id = ? AND status IN ('pitched', 'won', 'dismissed') ORDER BY account_id, product_id, id`, tx.org).Scan(&out).Error
+	const columns = "SELECT account_id, product_id, id, status, status_changed_at, probability FROM expansion_signals WHERE org_id = ? AND "
+	err := tx.db.Raw(columns+"status IN ('won', 'dismissed') UNION ALL "+columns+"status = 'pitched' ORDER BY account_id, product_id, id", tx.org, tx.org).Scan(&out).Error
 	return out, maybe(err, "load signals that are not pending")
 }
