@@ -28,6 +28,7 @@ var all = []any{models.Org{}, models.User{}, models.Membership{}, models.Session
 	models.Run{}, models.RunFailure{}, models.Upload{}, models.UploadChunk{}, models.GovernanceEntry{}, models.GovernanceHead{}, models.IdempotencyKey{}, models.Task{},
 	models.Connection{}, models.ConnectionGrant{}, models.StoredMapping{}, models.SyncCursor{}, models.RawRecord{}, models.RecordLink{}, models.MappingVersion{},
 	models.Account{}, models.Contact{}, models.Opportunity{}, models.Activity{}, models.SubscriptionLine{}, models.FeatureFact{}, models.RuleSet{}, models.Score{},
+	models.AffinityMatrix{}, models.AffinityEntry{}, models.ExpansionRun{}, models.ExpansionSignal{},
 	models.AccountMatch{}, models.AccountARR{}, models.AccountIssue{}, models.ReadinessTally{},
 	models.EduRelease{}, models.EduInstitution{}, models.EduDistrict{}, models.EduPoverty{}}
 

@@ -30,6 +30,7 @@ type Activities struct {
 	Connections *activities.Connections
 	Compute     *activities.Compute
 	Ingest      *activities.Ingest
+	Expansion   *activities.Expansion
 }
 
 // Queue is a task queue and what runs on it. Workflows go by wire name; of activities, each exported method is one.
@@ -55,10 +56,12 @@ func Queues(a Activities) []Queue {
 			Activities: []any{a.Sync, a.Remap, a.Runs, a.Connections}},
 		{Name: workflows.QueueCompute, Slots: runtime.NumCPU(),
 			Workflows: map[string]any{
-				workflows.ScoreAccountsName: workflows.ScoreAccounts,
-				workflows.MatchAccountsName: workflows.MatchAccounts,
+				workflows.ScoreAccountsName:       workflows.ScoreAccounts,
+				workflows.MatchAccountsName:       workflows.MatchAccounts,
+				workflows.RecomputeAffinityName:   workflows.RecomputeAffinity,
+				workflows.RegenerateExpansionName: workflows.RegenerateExpansion,
 			},
-			Activities: []any{a.Compute, a.Runs}},
+			Activities: []any{a.Compute, a.Expansion, a.Runs}},
 		{Name: workflows.QueueIngest, Slots: 2,
 			Workflows:  map[string]any{workflows.IngestDatasetName: workflows.IngestDataset},
 			Activities: []any{a.Ingest, a.Runs}},

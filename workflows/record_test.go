@@ -68,6 +68,8 @@ func recordings() []recording {
 			"PullDeletions": batch(false), "ResolveLinks": counted, "MatchOrg": counted, "ScoreOrg": counted,
 			"FinishRun": ok[activities.FinishInput], "NoteWait": ok[activities.WaitInput]}
 	}
+	matrix := answer[activities.RunRef](activities.CountResult{Counts: map[string]int64{"accounts": 3, "entries": 4}})
+	signals := answer[activities.RunRef](activities.CountResult{Counts: map[string]int64{"signals": 5}})
 	one := activities.Plan{Objects: []activities.PlannedObject{{Name: "Account"}}}
 	in := workflows.SyncInput{OrgID: org, RunID: run, Provider: models.CRMA}
 	remap := workflows.RemapRecordsInput{OrgID: org, RunID: run, Provider: models.CRMA}
@@ -85,6 +87,13 @@ func recordings() []recording {
 			fakes: map[string]any{"ScoreOrg": counted, "FinishRun": ok[activities.FinishInput]}},
 		{workflow: workflows.MatchAccountsName, name: "done", input: workflows.MatchAccountsInput{OrgID: org, RunID: run},
 			fakes: map[string]any{"MatchOrg": counted, "FinishRun": ok[activities.FinishInput]}},
+		{workflow: workflows.RecomputeAffinityName, name: "done", input: workflows.RecomputeAffinityInput{OrgID: org, RunID: run}, fakes: map[string]any{
+			"AwaitExpansionTurn": answer[activities.RunRef](activities.TurnResult{}), "RecomputeMatrix": matrix, "FinishRun": ok[activities.FinishInput]}},
+		{workflow: workflows.RegenerateExpansionName, name: "first", input: workflows.RegenerateExpansionInput{OrgID: org, RunID: run}, fakes: map[string]any{
+			"AwaitExpansionTurn": answer[activities.RunRef](activities.TurnResult{NoMatrix: true}), "RecomputeMatrix": matrix,
+			"RegenerateSignals": signals, "FinishRun": ok[activities.FinishInput]}},
+		{workflow: workflows.RegenerateExpansionName, name: "after_affinity", input: workflows.RegenerateExpansionInput{OrgID: org, RunID: run}, fakes: map[string]any{
+			"AwaitExpansionTurn": waitsATurn(), "RegenerateSignals": signals, "FinishRun": ok[activities.FinishInput]}},
 		{workflow: workflows.ReconcileRunsName, name: "done", fakes: map[string]any{
 			"ReconcileLiveRuns": func(context.Context) (activities.ReconcileResult, error) {
 				return activities.ReconcileResult{Looked: 2, Closed: 1}, nil
@@ -102,6 +111,29 @@ func recordings() []recording {
 			"MatchEveryOrg":   answer[activities.MatchEveryInput](activities.MatchEveryResult{Done: true, Orgs: 1}),
 			"CloseIngest":     ok[activities.CloseInput], "FinishRun": ok[activities.FinishInput]}},
 	}
+}
+
+// waitsATurn is a run that has another one before it, once.
+func waitsATurn() any {
+	asked := false
+	return func(context.Context, activities.RunRef) (activities.TurnResult, error) {
+		first := !asked
+		asked = true
+		return activities.TurnResult{Wait: first}, nil
+	}
+}
+
+var importing = workflows.ImportInput{ImportRef: activities.ImportRef{RunRef: ref, File: imports.RunInput{Resource: "accounts"}}}
+
+// imported answers as an import does whose merge ends with err.
+func imported(err error) map[string]any {
+	counted := answer[activities.SyncRef](activities.CountResult{Counts: map[string]int64{"accounts_scored": 3}})
+	return map[string]any{
+		"StageImport": answer[activities.ImportRef](activities.StageImportResult{Rows: 10}),
+		"MergeImport": func(context.Context, activities.ImportRef) (activities.MergeImportResult, error) {
+			return activities.MergeImportResult{Counts: counts, Scores: true}, err
+		},
+		"CloseImport": ok[activities.ImportRef], "MatchOrg": counted, "ScoreOrg": counted, "FinishRun": ok[activities.FinishInput]}
 }
 
 // waitsOnce is a provider that first asks to wait.

@@ -53,8 +53,10 @@ func Launches() map[string]LaunchFunc {
 				Input:      RemapRecordsInput{OrgID: run.OrgID, RunID: run.ID, Provider: p},
 				Attributes: []temporal.SearchAttributeUpdate{ProviderAttribute.ValueSet(run.Subject)}}, nil
 		},
-		models.KindIngest: launchIngest,
-		models.KindMatch:  launchMatch,
+		models.KindIngest:    launchIngest,
+		models.KindMatch:     launchMatch,
+		models.KindAffinity:  launchAffinity,
+		models.KindExpansion: launchExpansion,
 		models.KindScore: func(run models.Run) (Launch, error) {
 			return Launch{Workflow: ScoreAccountsName, Queue: QueueCompute, Summary: "Score accounts",
 				Input: ScoreAccountsInput{OrgID: run.OrgID, RunID: run.ID}}, nil

@@ -7,8 +7,10 @@ import (
 	"revarch/activities"
 	"revarch/api"
 	"revarch/services/accounts"
+	"revarch/services/affinity"
 	"revarch/services/dashboard"
 	"revarch/services/datasets"
+	"revarch/services/expansion"
 	"revarch/services/matching"
 	"revarch/services/readiness"
 	"revarch/services/tasks"
@@ -39,6 +41,14 @@ func (a *app) tasks() *tasks.Service {
 	return &tasks.Service{Store: a.store, Log: a.log, Clock: a.clock, Cursors: a.cursors}
 }
 
+func (a *app) affinity() *affinity.Service {
+	return &affinity.Service{Store: a.store, Runs: a.runs, Clock: a.clock, Cursors: a.cursors}
+}
+
+func (a *app) expansion() *expansion.Service {
+	return &expansion.Service{Store: a.store, Runs: a.runs, Log: a.log, Clock: a.clock, Cursors: a.cursors}
+}
+
 func (a *app) datasets() *datasets.Service {
 	return &datasets.Service{Store: a.store, Uploads: &uploads.Service{Store: a.store, Clock: a.clock}, Runs: a.runs, Log: a.log, Clock: a.clock}
 }
@@ -55,7 +65,8 @@ func (a *app) work(ctx context.Context) error {
 		Connections: &activities.Connections{Connections: a.connections},
 		Compute: &activities.Compute{Runs: a.runs, Matcher: a.matching(),
 			Scorer: readiness.Scorer{Scoring: a.scoring, Readiness: a.readiness()}},
-		Ingest: &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: a.clock},
+		Expansion: &activities.Expansion{Affinity: a.affinity(), Expansion: a.expansion(), Runs: a.runs},
+		Ingest:    &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: a.clock},
 	})
 	return workers.Run(ctx, a.temporal, workers.NewSchedules(a.temporal, a.queues), a.queues, queues)
 }
@@ -69,6 +80,7 @@ func (a *app) resources(rs *api.Runs, registry *tools.Registry) []api.Resource {
 		&api.Matches{Matching: a.matching(), Runs: rs, Cursors: a.cursors},
 		&api.Tasks{Tasks: a.tasks()},
 		&api.Dashboard{Dashboard: a.dashboard(), Readiness: a.readiness()},
+		&api.Expansion{Affinity: a.affinity(), Expansion: a.expansion(), Runs: rs},
 		&api.Scoring{Scoring: a.scoring, Runs: rs},
 		&api.Exports{Accounts: a.accounts(), Tasks: a.tasks()},
 		&api.Datasets{Datasets: a.datasets(), Runs: rs},
@@ -79,5 +91,6 @@ func (a *app) resources(rs *api.Runs, registry *tools.Registry) []api.Resource {
 // toolDeps are the services that tools work on.
 func (a *app) toolDeps() tools.Deps {
 	return tools.Deps{Log: a.log, Cursors: a.cursors, Connections: a.connections, Accounts: a.accounts(),
-		Dashboard: a.dashboard(), Readiness: a.readiness(), Scoring: a.scoring, Tasks: a.tasks()}
+		Dashboard: a.dashboard(), Readiness: a.readiness(), Scoring: a.scoring, Tasks: a.tasks(),
+		Affinity: a.affinity(), Expansion: a.expansion()}
 }
