@@ -27,7 +27,7 @@ try {
     open: async (options) => { const opened = await open(browser, complaints, options); context.pages.push(opened.page); return opened; },
     onFailure: async (name) => { for (const page of context.pages.filter((p) => !p.isClosed())) await picture(page, `failed-${name.replace(/\W+/g, '-').slice(0, 60)}-${context.pages.indexOf(page)}`).catch(() => undefined); },
   };
-  for (const file of ['connect', 'scores', 'keys', 'people', 'work', 'platform', 'pages']) await import(`./tests/${file}.mjs`);
+  for (const file of ['connect', 'scores', 'keys', 'people', 'work', 'expansion', 'platform', 'pages']) await import(`./tests/${file}.mjs`);
   const { passed, failed } = await runAll(context, process.argv.slice(2));
   console.log(`took ${((Date.now() - began) / 1000).toFixed(0)} s`);
   console.log(`${passed} passed, ${failed} failed`);

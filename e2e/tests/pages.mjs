@@ -12,6 +12,7 @@ async function pagesOf(product) {
   return {
     dashboard: '/dashboard', 'dashboard-issue': '/dashboard?issue=missing_segment', accounts: '/accounts', 'accounts-none': '/accounts?query=zzzz', matches: '/accounts?view=matches',
     'account-panel': `/accounts?account=${account}`, account: `/accounts/${account}`, contacts: `/accounts/${account}?tab=contacts`, opportunities: `/accounts/${account}?tab=opportunities`, activity: `/accounts/${account}?tab=activity`, score: `/accounts/${account}?score=health`,
+    board: '/expansion/board', affinity: '/expansion/affinity', 'affinity-table': '/expansion/affinity?view=table', whitespace: '/expansion/whitespace', 'whitespace-accounts': '/expansion/whitespace?by=account', imports: '/settings/imports',
     tasks: '/tasks', runs: '/runs', run: `/runs/${runs[0].id}`, connectors: '/settings/connectors', connector: '/settings/connectors/crm_a', fields: '/settings/connectors/crm_a?tab=fields', mappings: '/settings/connectors/crm_a?tab=mappings',
     integrations: '/settings/integrations', scoring: '/settings/scoring', members: '/settings/members', organization: '/settings/organization', governance: '/settings/governance-log', datasets: '/settings/datasets', 'not-found': '/nowhere',
   };

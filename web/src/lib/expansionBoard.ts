@@ -1,6 +1,6 @@
 // The board's rules: which columns there are, where a card stands in one, and what a move does to what is on screen.
 import type { InfiniteData } from '@tanstack/react-query';
-import type { Signal, SignalKpi, SignalPage, SignalStatus } from '../api/expansion';
+import type { Antecedent, Signal, SignalKpi, SignalPage, SignalStatus } from '../api/expansion';
 import type { Tone } from '../components/icons';
 
 export const columns: { status: SignalStatus; label: string; empty: string }[] = [
@@ -99,6 +99,9 @@ export function readinessOf(s: Pick<Signal, 'readiness_reasons'>): { failed: str
   const failed = s.readiness_reasons.filter((r) => r.reason !== 'unknown').map(checkText);
   return { failed, unknown: s.readiness_reasons.filter((r) => r.reason === 'unknown').map(checkText) };
 }
+
+/** What speaks for a signal, the most telling first. */
+export const strongest = (antecedents: Antecedent[]) => [...antecedents].sort((a, b) => b.share - a.share || text(a.product.id, b.product.id));
 
 const suppressedNames: Record<string, string> = {
   save_first: 'At risk, save first', open_opportunity: 'Open opportunity', already_pitched: 'Pitched already', already_won: 'Won already',

@@ -108,9 +108,9 @@ function Cell({ entry, label, same, row, column, left, measure, only, active, se
   return (
     <div
       role="gridcell" aria-colindex={column + 2} aria-label={label} aria-selected={selected} tabIndex={active ? 0 : -1} data-row={row} data-column={column}
-      className="heat-cell" data-same={same || undefined} data-heat={heat(measure, value) ?? undefined} data-hollow={(value !== null && entry && !entry.significant) || undefined} style={{ left }}
+      className="heat-cell" data-same={same || undefined} data-heat={heat(measure, value) ?? undefined} data-bundle={(entry?.bundle && !hidden) || undefined} data-hollow={(value !== null && entry && !entry.significant) || undefined} style={{ left }}
     >
-      {text}{entry?.bundle && !hidden && <span className="heat-bundle" aria-hidden="true">B</span>}
+      {text}
     </div>
   );
 }
@@ -150,7 +150,7 @@ export function HeatKey({ measure }: { measure: Measure }) {
       {heatKey[measure === 'lift' ? 'lift' : 'share'].map((k) => <li key={k.step}><span className="heat-swatch" data-heat={k.step} aria-hidden="true" />{k.label}</li>)}
       <li><span className="heat-swatch" data-hollow="true" aria-hidden="true" />not significant</li>
       <li><span aria-hidden="true">·</span> never owned together</li>
-      <li><span className="heat-bundle" aria-hidden="true">B</span> sold as a bundle</li>
+      <li><span className="heat-bundle" aria-hidden="true" /> sold as a bundle</li>
     </ul>
   );
 }

@@ -11,7 +11,7 @@ export function KpiTiles({ kpi }: { kpi: SignalKpi | undefined }) {
   return (
     <div className="tiles kpis" role="group" aria-label="Figures over all signals">
       <Tile label="Pending" value={count(kpi.total_pending)} sub={kpi.unpriced > 0 ? `${count(kpi.unpriced)} without a price` : 'all priced'} />
-      <Tile label="Pipeline" value={<Money cents={kpi.pipeline_arr_cents} currency={kpi.currency} short />} sub="probability x estimated ARR of pending" />
+      <Tile label="Pipeline" value={<Money cents={kpi.pipeline_arr_cents} currency={kpi.currency} short />} sub="probability x ARR, pending" />
       <Tile label="Won" value={<Money cents={kpi.won_arr_cents} currency={kpi.currency} short />} sub={`estimated ARR of ${plural(kpi.by_status.won, 'signal')}`} />
       <Tile label="Conversion" value={kpi.conversion === null ? <Missing reason="Nothing is won or dismissed yet" /> : percent(kpi.conversion)} sub="won of won and dismissed" />
       <div className="panel tile suppressed">
@@ -19,8 +19,11 @@ export function KpiTiles({ kpi }: { kpi: SignalKpi | undefined }) {
         <div className="value">{kpi.generated_at ? count(total) : <Missing reason="Signals were not generated yet" />}</div>
         {kpi.generated_at && (
           <details>
-            <summary>{total > 0 ? 'By reason' : 'Nothing'}{owned > 0 && `; ${count(owned)} owned already`}</summary>
-            <dl>{reasons.map((r) => <div key={r.key}><dt>{r.label}</dt><dd>{count(r.value)}</dd></div>)}</dl>
+            <summary>by reason</summary>
+            <dl>
+              {reasons.map((r) => <div key={r.key}><dt>{r.label}</dt><dd>{count(r.value)}</dd></div>)}
+              <div className="dim"><dt>Owned already, not counted</dt><dd>{count(owned)}</dd></div>
+            </dl>
           </details>
         )}
       </div>

@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { memo, type KeyboardEvent, type PointerEvent } from 'react';
 import type { Signal, SignalStatus } from '../../api/expansion';
-import { columns, readinessOf, statusLabel } from '../../lib/expansionBoard';
+import { columns, readinessOf, statusLabel, strongest } from '../../lib/expansionBoard';
 import { count, decimal, percent } from '../../lib/format';
 import { Bar, Missing, Money, Tag } from '../basics';
 import { Icon } from '../icons';
@@ -18,7 +18,7 @@ interface Props { signal: Signal; currency: string; may: boolean; dragged: boole
 /** One product that one account may buy. Its title takes the keyboard; a drag by pointer, its menu and keys all move it. */
 export const SignalCard = memo(function SignalCard({ signal: s, currency, may, dragged, menuOpen, actions }: Props) {
   const { failed, unknown } = readinessOf(s);
-  const [first, ...others] = s.antecedents;
+  const [first, ...others] = strongest(s.antecedents);
   return (
     <li className="card-item" data-card={s.id} data-dragged={dragged || undefined} data-movable={may || undefined} onPointerDown={may ? (e) => actions.onPointerDown(e, s) : undefined}>
       <div className="card-head">
@@ -34,12 +34,9 @@ export const SignalCard = memo(function SignalCard({ signal: s, currency, may, d
         {may && <span className="grip" data-grip aria-hidden="true"><Icon name="grip" /></span>}
       </div>
       <dl className="card-facts">
-        <div><dt>Probability</dt><dd>{percent(s.probability)}</dd></div>
-        <div><dt>Est. ARR</dt><dd>{s.estimated_arr_cents === null ? <Missing reason="Unpriced: no owner’s price and no list price" /> : <Money cents={s.estimated_arr_cents} currency={currency} short />}</dd></div>
-        <div>
-          <dt>Priority</dt>
-          <dd>{s.priority_score === null ? <Missing reason="No part of it is known" /> : <span className="score"><span>{decimal(s.priority_score, 0)}</span><Bar value={s.priority_score / 100} /></span>}</dd>
-        </div>
+        <div><dt className="sr">Probability</dt><dd>{percent(s.probability)} likely</dd></div>
+        <div><dt className="sr">Estimated ARR</dt><dd>{s.estimated_arr_cents === null ? <>Unpriced <Missing reason="No owner’s price and no list price to go by" /></> : <><Money cents={s.estimated_arr_cents} currency={currency} short /> ARR</>}</dd></div>
+        <div><dt className="sr">Priority</dt><dd>{s.priority_score === null ? <>Priority <Missing reason="No part of it is known" /></> : <>Priority {decimal(s.priority_score, 0)}<Bar value={s.priority_score / 100} /></>}</dd></div>
       </dl>
       <div className="card-foot">
         {s.readiness === 'ready' ? <Tag tone="good">Ready</Tag> : <Tag tone="warn">Not ready</Tag>}

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { api } from '../../api/client';
 import { paths, type Signal, type SignalPage, type SignalStatus } from '../../api/expansion';
-import { basisText, columns, priceText, readinessOf, statusLabel, statusTone } from '../../lib/expansionBoard';
+import { basisText, columns, priceText, readinessOf, statusLabel, statusTone, strongest } from '../../lib/expansionBoard';
 import { loadedSignal, signalKey } from '../../lib/expansionMoves';
 import { count, decimal, percent, plural } from '../../lib/format';
 import { Empty, Facts, Loading, Missing, Money, Or, Problem, Tag, When, Wide } from '../basics';
@@ -85,7 +85,7 @@ function Evidence({ s }: { s: Signal }) {
         <table className="table" aria-label="What speaks for it">
           <thead><tr><th scope="col">Owned</th><th scope="col" data-align="end">Share of the case</th><th scope="col" data-align="end">Probability given it</th><th scope="col" data-align="end">Lift</th><th scope="col" data-align="end">Weight</th></tr></thead>
           <tbody>
-            {s.antecedents.map((a) => (
+            {strongest(s.antecedents).map((a) => (
               <tr key={a.product.id}>
                 <td><Link to={`/expansion/affinity?cell=${a.product.id}~${s.product.id}${s.evidence_segment === 'all' ? '' : `&segment=${s.evidence_segment}`}`}>{a.product.name}</Link></td>
                 <td data-align="end">{percent(a.share)}</td><td data-align="end">{percent(a.probability)}</td><td data-align="end">{decimal(a.lift, 2)}</td><td data-align="end">{decimal(a.weight, 2)}</td>

@@ -65,7 +65,7 @@ export default function Affinity() {
                 : (
                   <>
                     <p className="heat-about">{measures.find((m) => m.value === measure)?.about} {plural(grid.products.length, 'product')}, {plural(grid.accounts, 'owning account')}.</p>
-                    <HeatMap key={`${segment}-${query.data.run_id}`} grid={grid} measure={measure} onlySignificant={only} selected={selected} onSelect={select} />
+                    <HeatMap grid={grid} measure={measure} onlySignificant={only} selected={selected} onSelect={select} />
                     <HeatKey measure={measure} />
                   </>
                 )}
