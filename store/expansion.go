@@ -38,7 +38,7 @@ func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time,
 		return out, err
 	}
 	buf := make([]any, 0, len(stageSignalColumns))
-	staged, err := tx.CopyStaged(ctx, "stage_signals", `CREATE TEMPORARY TABLE IF NOT EXISTS stage_signals (id uuid, account_id uuid, product_id uuid,
+	_, err = tx.CopyStaged(ctx, "stage_signals", `CREATE TEMPORARY TABLE IF NOT EXISTS stage_signals (id uuid, account_id uuid, product_id uuid,
 		place float8, priority float8, priority_basis int2, probability float8, estimated_arr_cents int8, expected_arr_cents int8, price_basis int2,
 		price_scope int2, evidence_scope int2, gate_failed int2, gate_unknown int2, days_to_renewal int4, antecedents bytea) ON COMMIT DELETE ROWS`,
 		stageSignalColumns, pgx.CopyFromFunc(func() ([]any, error) {
@@ -53,27 +53,31 @@ func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time,
 	if err != nil {
 		return out, err
 	}
-	out.Withheld = map[string]int64{}
-	var gone []struct {
+	if err := tx.mergePending(now, dismissedSince, rise, &out); err != nil {
+		return out, err
+	}
+	return out, tx.countWithheld(&out)
+}
+
+// countWithheld counts what was found and is not pending now, because somebody moved it meanwhile.
+func (tx *Tx) countWithheld(out *Replaced) error {
+	var rows []struct {
 		Status string
 		N      int64
 	}
-	err = tx.db.Raw(`WITH gone AS (DELETE FROM stage_signals s USING expansion_signals k WHERE k.org_id = ? AND k.account_id = s.account_id
-		AND k.product_id = s.product_id AND (k.status IN ('pitched', 'won') OR k.status = 'dismissed' AND k.status_changed_at >= ?
-			AND s.probability - k.probability < ?) RETURNING s.account_id, s.product_id, k.status)
-		SELECT status, count(*) AS n FROM (SELECT account_id, product_id, min(status) AS status FROM gone GROUP BY 1, 2) g GROUP BY 1`,
-		tx.org, dismissedSince, rise).Scan(&gone).Error
-	if err != nil {
-		return out, fmt.Errorf("withhold moved signals: %w", err)
+	err := tx.db.Raw(`SELECT status, count(*) AS n FROM (SELECT min(k.status) AS status FROM stage_signals s
+		JOIN expansion_signals k ON k.org_id = ? AND k.account_id = s.account_id AND k.product_id = s.product_id
+		GROUP BY s.account_id, s.product_id HAVING NOT bool_or(k.status = 'pending')) g GROUP BY 1`, tx.org).Scan(&rows).Error
+	out.Withheld = map[string]int64{}
+	for _, r := range rows {
+		out.Withheld[r.Status] = r.N
 	}
-	for _, g := range gone {
-		out.Withheld[g.Status] = g.N
-		staged -= g.N
-	}
-	return out, tx.mergePending(now, &out)
+	return maybe(err, "count withheld signals")
 }
 
-func (tx *Tx) mergePending(now time.Time, out *Replaced) error {
+// mergePending makes pending what is staged. The insertion looks itself for what people moved: a signal that they move
+// later is pending to it, so that it is not made a second time.
+func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, out *Replaced) error {
 	if err := tx.db.Exec("SELECT set_config('work_mem', '96MB', true), set_config('jit', 'off', true)").Error; err != nil {
 		return fmt.Errorf("prepare merge: %w", err)
 	}
@@ -92,8 +96,9 @@ func (tx *Tx) mergePending(now time.Time, out *Replaced) error {
 			AND (` + staged("x") + `) IS DISTINCT FROM (` + staged("s") + `)`, []any{now, tx.org}, &out.Changed},
 		{"insert signals", `INSERT INTO expansion_signals (org_id, id, account_id, product_id, ` + computed + `, status, version, created_at, updated_at)
 			SELECT ?::uuid, s.id, s.account_id, s.product_id, ` + staged("s") + `, 'pending', 1, ?::timestamptz, ?::timestamptz FROM stage_signals s
-			WHERE NOT EXISTS (SELECT 1 FROM expansion_signals x WHERE x.org_id = ?::uuid AND x.status IN ('pending', 'pitched')
-				AND x.account_id = s.account_id AND x.product_id = s.product_id)`, []any{tx.org, now, now, tx.org}, &out.Inserted},
+			WHERE NOT EXISTS (SELECT 1 FROM expansion_signals x WHERE x.org_id = ?::uuid AND x.account_id = s.account_id AND x.product_id = s.product_id
+				AND (x.status IN ('pending', 'pitched', 'won') OR x.status_changed_at >= ? AND s.probability - x.probability < ?))`,
+			[]any{tx.org, now, now, tx.org, dismissedSince, rise}, &out.Inserted},
 	} {
 		res := tx.db.Exec(step.sql, step.args...)
 		if res.Error != nil {
