@@ -77,12 +77,12 @@ func (a *Sync) plan(ctx context.Context, in PlanInput) (Plan, error) {
 	warnings := driftWarnings(drift)
 	var plan Plan
 	for _, spec := range specs {
-		if !slices.ContainsFunc(set.Mappings, func(m models.FieldMapping) bool { return m.Object == spec.Name }) {
-			continue
-		}
 		if !slices.ContainsFunc(schema.Objects, func(o connectors.Object) bool { return o.Name == spec.Name }) {
 			warnings = append(warnings, models.RunWarning{Code: "object_skipped", Count: 1,
 				Message: spec.Name + " cannot be read by the connected user and was left out."})
+			continue
+		}
+		if !slices.ContainsFunc(set.Mappings, func(m models.FieldMapping) bool { return m.Object == spec.Name }) {
 			continue
 		}
 		plan.Objects = append(plan.Objects, PlannedObject{Name: spec.Name, After: spec.After,

@@ -59,10 +59,13 @@ func (a TokenAnswer) ExpiresAt(now time.Time) time.Time {
 
 // AuthorizeURL returns the consent page with PKCE S256. challenge is the S256 challenge, never the verifier.
 func (o *OAuth) AuthorizeURL(state, challenge, redirectURI string) string {
-	cfg := oauth2.Config{ClientID: o.Settings.ClientID, RedirectURL: redirectURI, Scopes: o.Settings.Scopes,
-		Endpoint: oauth2.Endpoint{AuthURL: o.Settings.AuthorizeURL}}
+	cfg := oauth2.Config{
+		ClientID: o.Settings.ClientID, RedirectURL: redirectURI, Scopes: o.Settings.Scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: o.Settings.AuthorizeURL},
+	}
 	opts := []oauth2.AuthCodeOption{
-		oauth2.SetAuthURLParam("code_challenge", challenge), oauth2.SetAuthURLParam("code_challenge_method", "S256")}
+		oauth2.SetAuthURLParam("code_challenge", challenge), oauth2.SetAuthURLParam("code_challenge_method", "S256"),
+	}
 	for k, v := range o.AuthorizeParams {
 		opts = append(opts, oauth2.SetAuthURLParam(k, v))
 	}
@@ -71,8 +74,10 @@ func (o *OAuth) AuthorizeURL(state, challenge, redirectURI string) string {
 
 // Exchange trades a code for tokens. Faults: Invalid for a refused code, as Classify says otherwise.
 func (o *OAuth) Exchange(ctx context.Context, code, verifier, redirectURI string) (TokenAnswer, error) {
-	return o.token(ctx, false, url.Values{"grant_type": {"authorization_code"}, "code": {code},
-		"code_verifier": {verifier}, "redirect_uri": {redirectURI}})
+	return o.token(ctx, false, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code},
+		"code_verifier": {verifier}, "redirect_uri": {redirectURI},
+	})
 }
 
 // Refresh trades a refresh token for new tokens; the answer's refresh token may be empty when it did not change.

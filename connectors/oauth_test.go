@@ -20,13 +20,17 @@ func oauthFor(t *testing.T, style oauth2.AuthStyle, handler http.HandlerFunc) *c
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return &connectors.OAuth{HTTP: connectors.NewHTTPClient(), AuthStyle: style,
-		Settings: connectors.Settings{AuthorizeURL: server.URL + "/authorize?prompt=login", TokenURL: server.URL + "/token",
-			RevokeURL: server.URL + "/revoke", ClientID: "client", ClientSecret: "client-secret", Scopes: []string{"api", "refresh"}},
+	return &connectors.OAuth{
+		HTTP: connectors.NewHTTPClient(), AuthStyle: style,
+		Settings: connectors.Settings{
+			AuthorizeURL: server.URL + "/authorize?prompt=login", TokenURL: server.URL + "/token",
+			RevokeURL: server.URL + "/revoke", ClientID: "client", ClientSecret: "client-secret", Scopes: []string{"api", "refresh"},
+		},
 		AuthorizeParams: map[string]string{"access_type": "offline"},
 		Classify: func(e connectors.TokenError, _ bool) *connectors.Refusal {
 			return &connectors.Refusal{Class: connectors.Class(e.Code)}
-		}}
+		},
+	}
 }
 
 func TestAuthorizeURLCarriesPKCEStateAndExtras(t *testing.T) {
@@ -34,9 +38,11 @@ func TestAuthorizeURLCarriesPKCEStateAndExtras(t *testing.T) {
 	o := oauthFor(t, oauth2.AuthStyleInParams, nil)
 	u, err := url.Parse(o.AuthorizeURL("s&t", "challenge", "https://app.example/callback"))
 	require.NoError(t, err)
-	require.Equal(t, url.Values{"response_type": {"code"}, "client_id": {"client"}, "redirect_uri": {"https://app.example/callback"},
+	require.Equal(t, url.Values{
+		"response_type": {"code"}, "client_id": {"client"}, "redirect_uri": {"https://app.example/callback"},
 		"scope": {"api refresh"}, "state": {"s&t"}, "code_challenge": {"challenge"}, "code_challenge_method": {"S256"},
-		"access_type": {"offline"}, "prompt": {"login"}}, u.Query())
+		"access_type": {"offline"}, "prompt": {"login"},
+	}, u.Query())
 }
 
 func TestExchangeSendsCredentialsWhereTheStyleSays(t *testing.T) {

@@ -11,6 +11,8 @@ const (
 	RecordActivity       RecordType = "activity"
 	RecordProduct        RecordType = "product"
 	RecordAccountProduct RecordType = "account_product"
+	RecordProductPrice   RecordType = "product_price" // an entry of a price book
+	RecordOrderLine      RecordType = "order_line"    // a product in a deal
 )
 
 // FieldMapping pairs a provider field with a canonical field of the record its object becomes.
@@ -111,4 +113,24 @@ var TargetFields = []TargetField{
 	{RecordActivity, "status", "Status", KindText, false, "Status as the CRM names it"},
 	{RecordActivity, "on_date", "Date", KindDate, false, "Day of the activity"},
 	{RecordActivity, "completed_at", "Completed", KindInstant, false, "When it was completed"},
+	{RecordProduct, "name", "Name", KindText, true, "Product name"},
+	{RecordProduct, "sku", "SKU", KindText, false, "Code that imports name the product by"},
+	{RecordProduct, "active", "Active", KindBool, false, "Whether it is sold today; yes when the source does not say"},
+	{RecordProduct, "list_price_cents", "List price", KindMoney, false, "Price before discounts; an active price book entry goes before it"},
+	{RecordAccountProduct, "account_external_id", "Account", KindLink, false, "Account that bought it"},
+	{RecordAccountProduct, "product_external_id", "Product", KindLink, false, "Product that was bought"},
+	{RecordAccountProduct, "name", "Name", KindText, false, "Name of the line"},
+	{RecordAccountProduct, "arr_cents", "ARR", KindMoney, false, "What the line costs a year, quantity included"},
+	{RecordAccountProduct, "quantity", "Quantity", KindDecimal, false, "Licenses or students"},
+	{RecordAccountProduct, "start_date", "Start", KindDate, false, "First day of the term"},
+	{RecordAccountProduct, "end_date", "End", KindDate, false, "Last day of the term"},
+	{RecordAccountProduct, "status", "Status", KindText, false, "active or ended"},
+	{RecordProductPrice, "product_external_id", "Product", KindLink, false, "Product that the price is of"},
+	{RecordProductPrice, "price_cents", "List price", KindMoney, false, "Price before discounts"},
+	{RecordProductPrice, "active", "Active", KindBool, false, "Whether the price is in use; yes when the source does not say"},
+	{RecordOrderLine, "opportunity_external_id", "Deal", KindLink, false, "Deal that the line belongs to"},
+	{RecordOrderLine, "product_external_id", "Product", KindLink, false, "Product in the deal"},
+	{RecordOrderLine, "quantity", "Quantity", KindDecimal, false, "Licenses or students"},
+	{RecordOrderLine, "total_cents", "Total", KindMoney, false, "What the line costs"},
+	{RecordOrderLine, "on_date", "Service date", KindDate, false, "Day on which the product starts"},
 }

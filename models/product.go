@@ -43,3 +43,48 @@ type AccountProduct struct {
 	CreatedAt, UpdatedAt time.Time
 	DeletedAt            *time.Time
 }
+
+// ProductPrice is an entry of a price book.
+type ProductPrice struct {
+	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
+	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
+	Provider             Provider
+	ExternalID           string
+	ProductID            *uuid.UUID `gorm:"type:uuid"`
+	ProductExternalID    *string
+	PriceCents           *int64
+	Active               bool
+	MappingID            int32
+	CreatedAt, UpdatedAt time.Time
+	DeletedAt            *time.Time
+}
+
+// OrderLine is a product in a deal.
+type OrderLine struct {
+	OrgID                 uuid.UUID `gorm:"type:uuid;primaryKey"`
+	ID                    uuid.UUID `gorm:"type:uuid;primaryKey"`
+	Provider              Provider
+	ExternalID            string
+	OpportunityID         *uuid.UUID `gorm:"type:uuid"`
+	OpportunityExternalID *string
+	ProductID             *uuid.UUID `gorm:"type:uuid"`
+	ProductExternalID     *string
+	Quantity              *float64
+	TotalCents            *int64
+	OnDate                *time.Time `gorm:"type:date"`
+	MappingID             int32
+	CreatedAt, UpdatedAt  time.Time
+	DeletedAt             *time.Time
+}
+
+// Import is how far the file of an import is read.
+type Import struct {
+	OrgID      uuid.UUID `gorm:"type:uuid;primaryKey"`
+	RunID      uuid.UUID `gorm:"type:uuid;primaryKey"`
+	ByteOffset int64     // what is before it in the file is staged
+	Lines      int64     // line breaks before it
+	Rows       int64     // read, bad ones included
+	Bad        int64
+	ReadAt     *time.Time // when the file came to its end
+	MergedAt   *time.Time
+}

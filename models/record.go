@@ -127,6 +127,7 @@ type SubscriptionLine struct {
 	ARRCents             int64      `gorm:"column:arr_cents"`
 	Quantity             *float64   `gorm:"type:numeric"`
 	StartDate, EndDate   *time.Time `gorm:"type:date"`
+	Ended                bool       // the source says it is over: it does not wait for a renewal
 	CreatedAt, UpdatedAt time.Time
 }
 

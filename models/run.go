@@ -29,6 +29,7 @@ const (
 	KindScore         = "score_accounts"
 	KindIngest        = "ingest_dataset"
 	KindMatch         = "match_accounts"
+	KindImport        = "import_file"
 )
 
 // Run is a job as people see it: written before its workflow starts, kept after its history is gone.

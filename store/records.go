@@ -173,7 +173,7 @@ func (tx *Tx) MergeRecords(ctx context.Context, m Merge, rows []StageRow) (int64
 		return 0, nil
 	}
 	t := tableOf(m.Record)
-	if _, err := tx.CopyStaged(ctx, t.stage, t.ddl, t.copied, &stageSource{rows: rows, width: len(t.copied)}); err != nil {
+	if _, err := tx.CopyStaged(ctx, t.stage, t.ddl, t.copied, &stageSource{rows: rows, links: len(t.links), width: len(t.copied)}); err != nil {
 		return 0, err
 	}
 	var rawNew, rawOld, recNew, recOld bool
@@ -202,7 +202,17 @@ func (tx *Tx) MergeRecords(ctx context.Context, m Merge, rows []StageRow) (int64
 			source_updated_at = excluded.source_updated_at, content_hash = excluded.content_hash, deleted_at = NULL, merged_into = NULL,
 			received_at = excluded.received_at`, org, provider, m.Object, m.Now)
 	}
-	accounts := m.Record == models.RecordAccount
+	var changed int64
+	queueCanonical(b, t, m, org, recNew, recOld, &changed)
+	return changed, tx.run(ctx, "merge records", b)
+}
+
+// queueCanonical merges what is staged into the canonical table and what is derived from it: links, facts, revenue.
+func queueCanonical(b *pgx.Batch, t *table, m Merge, org [16]byte, recNew, recOld bool, changed *int64) {
+	provider, accounts := string(m.Provider), m.Record == models.RecordAccount
+	if m.Record == models.RecordProduct {
+		b.Queue(pricesOfStaged, org)
+	}
 	if recNew {
 		b.Queue("SELECT set_config('plan_cache_mode', 'auto', true)") // a plan per check of a foreign key would double the time
 		b.Queue(t.insert, org, provider, m.MappingID, m.Now)
@@ -213,21 +223,23 @@ func (tx *Tx) MergeRecords(ctx context.Context, m Merge, rows []StageRow) (int64
 			b.Queue(factsOfNew, org, m.Now, m.SourceRef)
 		}
 	}
-	var changed int64
 	if recOld {
 		b.Queue("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
 		if accounts {
 			b.Queue(factsOfChanged, org, m.Now, m.SourceRef) // before the update: it compares with what is stored
 		}
 		b.Queue(t.update, org, m.MappingID, m.Now, !m.RawKept).Exec(func(tag pgconn.CommandTag) error {
-			changed = tag.RowsAffected()
+			*changed = tag.RowsAffected()
 			return nil
 		})
 	}
 	if accounts {
 		queueAccountTotals(b, org, provider, m.Now, recOld)
 	}
-	return changed, tx.run(ctx, "merge records", b)
+	if m.Record == models.RecordAccountProduct {
+		b.Queue(stagedLinesOver, org)
+		b.Queue(stagedLines, org, m.Now)
+	}
 }
 
 // queueAccountTotals turns the revenue that the CRM states for an account into its one line; the line has the account's id.

@@ -34,21 +34,31 @@ func (tx *Tx) DeleteRecords(ctx context.Context, ref ObjectRef, deletions []Dele
 	if t.name != "" && len(ids) > 0 {
 		b.Queue("UPDATE "+t.name+" SET deleted_at = $3, updated_at = $3 WHERE org_id = $1 AND id = ANY ($2) AND deleted_at IS NULL", org, ids, now)
 	}
-	if ref.Record == models.RecordAccount && len(ids) > 0 {
-		b.Queue("DELETE FROM subscription_lines WHERE org_id = $1 AND id = ANY ($2)", org, ids) // an account's total has its id
+	if (ref.Record == models.RecordAccount || ref.Record == models.RecordAccountProduct) && len(ids) > 0 {
+		b.Queue("DELETE FROM subscription_lines WHERE org_id = $1 AND id = ANY ($2)", org, ids) // a line has the id of what it is of
 	}
 	return tx.run(ctx, "delete records", b)
 }
 
-// children lists, per record that can be merged, the columns that refer to it and the external id each was read from.
-var children = map[models.RecordType][]struct{ table, column, external string }{
-	models.RecordAccount: {
-		{"contacts", "account_id", "account_external_id"},
-		{"opportunities", "account_id", "account_external_id"},
-		{"activities", "account_id", "account_external_id"},
-	},
-	models.RecordContact: {{"activities", "contact_id", "contact_external_id"}},
-}
+// child is a column that refers to a record, and the external id it was read from.
+type child struct{ table, column, external string }
+
+// linked are the records that others refer to, in the order in which links are resolved.
+var linked = []models.RecordType{models.RecordAccount, models.RecordContact, models.RecordOpportunity, models.RecordProduct}
+
+// children lists, per record, the columns that refer to it.
+var children = func() map[models.RecordType][]child {
+	out := map[models.RecordType][]child{}
+	for _, record := range []models.RecordType{
+		models.RecordContact, models.RecordOpportunity, models.RecordActivity, models.RecordAccountProduct,
+		models.RecordProductPrice, models.RecordOrderLine,
+	} {
+		for _, l := range Links(record) {
+			out[l.Record] = append(out[l.Record], child{tableOf(record).name, l.Column, l.External})
+		}
+	}
+	return out
+}()
 
 // ApplyMerges lets the winner of each merge stand for its loser: links and children of the loser point to the winner.
 // Merges whose winner is not stored yet wait for the next call. It returns how many it applied.
@@ -137,7 +147,7 @@ func (tx *Tx) Unmerge(ctx context.Context, ref ObjectRef, externalIDs []string, 
 // ResolveLinks ties children to accounts and contacts that arrived after them or were merged since. It returns how many
 // children it tied and how many still name an account that is not known.
 func (tx *Tx) ResolveLinks(ctx context.Context, provider models.Provider, now time.Time) (resolved, orphans int64, err error) {
-	for _, record := range []models.RecordType{models.RecordAccount, models.RecordContact} {
+	for _, record := range linked {
 		for _, c := range children[record] {
 			late := tx.db.Exec(`UPDATE `+c.table+` c SET `+c.column+` = l.record_id, updated_at = ? FROM record_links l
 				WHERE c.org_id = ? AND c.provider = ? AND c.`+c.column+` IS NULL AND c.`+c.external+` IS NOT NULL
@@ -164,7 +174,7 @@ func (tx *Tx) ResolveLinks(ctx context.Context, provider models.Provider, now ti
 			orphans += n
 		}
 	}
-	return resolved, orphans, nil
+	return resolved, orphans, tx.deriveSales(ctx, provider, now)
 }
 
 // PendingMerges lists the objects of a provider that have merges waiting for their winner.

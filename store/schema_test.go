@@ -28,12 +28,13 @@ var all = []any{models.Org{}, models.User{}, models.Membership{}, models.Session
 	models.Run{}, models.RunFailure{}, models.Upload{}, models.UploadChunk{}, models.GovernanceEntry{}, models.GovernanceHead{}, models.IdempotencyKey{}, models.Task{},
 	models.Connection{}, models.ConnectionGrant{}, models.StoredMapping{}, models.SyncCursor{}, models.RawRecord{}, models.RecordLink{}, models.MappingVersion{},
 	models.Account{}, models.Contact{}, models.Opportunity{}, models.Activity{}, models.SubscriptionLine{}, models.FeatureFact{}, models.RuleSet{}, models.Score{},
+	models.Product{}, models.AccountProduct{}, models.ProductPrice{}, models.OrderLine{}, models.Import{},
 	models.AffinityMatrix{}, models.AffinityEntry{}, models.ExpansionRun{}, models.ExpansionSignal{},
 	models.AccountMatch{}, models.AccountARR{}, models.AccountIssue{}, models.ReadinessTally{},
 	models.EduRelease{}, models.EduInstitution{}, models.EduDistrict{}, models.EduPoverty{}}
 
 // withoutModel are the tables that no program reads row by row.
-var withoutModel = []string{"goose_db_version", "sync_seen"}
+var withoutModel = []string{"goose_db_version", "sync_seen", "import_rows"}
 
 // withoutTable are the structs of models that are no rows: parts of rows, and values.
 var withoutTable = []string{"FieldMapping", "FieldSource", "ProviderInfo", "RunWarning", "TargetField", "WorkHours"}

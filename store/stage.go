@@ -16,16 +16,21 @@ type Column struct{ Name, Type string }
 // StageRow is one record on its way into raw_records and, when it could be mapped, into its canonical table.
 type StageRow struct {
 	ExternalID string
-	RecordID   uuid.UUID // of the canonical record; Nil when there is none
-	RawNew     bool      // no raw row is stored yet
-	RecordNew  bool      // no canonical row is stored yet
-	Mapped     bool      // Values are to be stored
-	Payload    []byte    // JSON object
-	Hash       []byte    // empty while the record cannot be mapped
-	UpdatedAt  time.Time // at the source; zero when unknown
-	AccountID  uuid.UUID // Nil while the account is unknown
-	ContactID  uuid.UUID
-	Values     []any // one per column of CanonicalColumns; nil is NULL
+	RecordID   uuid.UUID    // of the canonical record; Nil when there is none
+	RawNew     bool         // no raw row is stored yet
+	RecordNew  bool         // no canonical row is stored yet
+	Mapped     bool         // Values are to be stored
+	Payload    []byte       // JSON object
+	Hash       []byte       // empty while the record cannot be mapped
+	UpdatedAt  time.Time    // at the source; zero when unknown
+	Parents    [2]uuid.UUID // by Links; Nil while the record is unknown
+	Values     []any        // one per column of CanonicalColumns; nil is NULL
+}
+
+// Link is a column that refers to another canonical record, and the column of the external id it is resolved from.
+type Link struct {
+	Column, External string
+	Record           models.RecordType
 }
 
 // table is a canonical table with the statements that merge staged rows into it. A table without a name keeps raw
@@ -33,7 +38,7 @@ type StageRow struct {
 type table struct {
 	name, stage string
 	columns     []Column // filled by mapping
-	links       []string // ids resolved from record_links
+	links       []Link   // ids resolved from record_links
 	ddl         string
 	copied      []string
 	insert      string
@@ -50,12 +55,27 @@ var kindTypes = map[models.FieldKind]string{
 }
 
 var tables = map[models.RecordType]*table{
-	"":                       newTable("", ""),
-	models.RecordAccount:     newTable(models.RecordAccount, "accounts"),
-	models.RecordContact:     newTable(models.RecordContact, "contacts", "account_id"),
-	models.RecordOpportunity: newTable(models.RecordOpportunity, "opportunities", "account_id"),
-	models.RecordActivity:    newTable(models.RecordActivity, "activities", "account_id", "contact_id"),
+	"":                          newTable("", ""),
+	models.RecordAccount:        newTable(models.RecordAccount, "accounts"),
+	models.RecordContact:        newTable(models.RecordContact, "contacts", toAccount),
+	models.RecordOpportunity:    newTable(models.RecordOpportunity, "opportunities", toAccount),
+	models.RecordActivity:       newTable(models.RecordActivity, "activities", toAccount, toContact),
+	models.RecordProduct:        newTable(models.RecordProduct, "products"),
+	models.RecordAccountProduct: newTable(models.RecordAccountProduct, "account_products", toAccount, toProduct),
+	models.RecordProductPrice:   newTable(models.RecordProductPrice, "product_prices", toProduct),
+	models.RecordOrderLine:      newTable(models.RecordOrderLine, "order_lines", toOpportunity, toProduct),
 }
+
+// The links that canonical tables have.
+var (
+	toAccount     = Link{"account_id", "account_external_id", models.RecordAccount}
+	toContact     = Link{"contact_id", "contact_external_id", models.RecordContact}
+	toOpportunity = Link{"opportunity_id", "opportunity_external_id", models.RecordOpportunity}
+	toProduct     = Link{"product_id", "product_external_id", models.RecordProduct}
+)
+
+// Links lists what a canonical record refers to, in the order of StageRow.Parents.
+func Links(record models.RecordType) []Link { return tableOf(record).links }
 
 // CanonicalColumns lists the columns of a canonical record that mapping fills, in the order of StageRow.Values; nil for
 // a record that has no canonical table.
@@ -68,7 +88,7 @@ func tableOf(record models.RecordType) *table {
 	return tables[""]
 }
 
-func newTable(record models.RecordType, name string, links ...string) *table {
+func newTable(record models.RecordType, name string, links ...Link) *table {
 	t := &table{name: name, stage: "stage_raw", links: links}
 	if name != "" {
 		t.stage = "stage_" + name
@@ -83,7 +103,10 @@ func newTable(record models.RecordType, name string, links ...string) *table {
 	}
 	ddl := []string{
 		`external_id text COLLATE "C"`, "record_id uuid", "raw_new boolean", "record_new boolean", "mapped boolean",
-		"payload jsonb", "content_hash bytea", "source_updated_at timestamptz", "account_id uuid", "contact_id uuid",
+		"payload jsonb", "content_hash bytea", "source_updated_at timestamptz",
+	}
+	for _, l := range links {
+		ddl = append(ddl, l.Column+" uuid")
 	}
 	for _, c := range t.columns {
 		ddl = append(ddl, c.Name+" "+c.Type)
@@ -103,7 +126,10 @@ func (t *table) stored() []string {
 	for _, c := range t.columns {
 		out = append(out, c.Name)
 	}
-	return append(out, t.links...)
+	for _, l := range t.links {
+		out = append(out, l.Column)
+	}
+	return out
 }
 
 // insertSQL takes org, provider, mapping and now.
@@ -133,6 +159,7 @@ func (t *table) updateSQL(merges bool) string {
 // stageSource feeds COPY from rows without a copy per row.
 type stageSource struct {
 	rows  []StageRow
+	links int
 	width int // columns; a row without values is NULL in the rest
 	next  int
 	buf   []any
@@ -148,7 +175,10 @@ func (s *stageSource) Err() error { return nil }
 func (s *stageSource) Values() ([]any, error) {
 	r := &s.rows[s.next-1]
 	s.buf = append(s.buf[:0], r.ExternalID, pgUUID(r.RecordID), r.RawNew, r.RecordNew, r.Mapped, jsonbOrNil(r.Payload), r.Hash,
-		timeOrNil(r.UpdatedAt), pgUUID(r.AccountID), pgUUID(r.ContactID))
+		timeOrNil(r.UpdatedAt))
+	for _, id := range r.Parents[:s.links] {
+		s.buf = append(s.buf, pgUUID(id))
+	}
 	s.buf = append(s.buf, r.Values...)
 	for len(s.buf) < s.width {
 		s.buf = append(s.buf, nil)

@@ -26,6 +26,7 @@ import (
 	"revarch/services/connections"
 	"revarch/services/datasets"
 	"revarch/services/governance"
+	"revarch/services/imports"
 	"revarch/services/matching"
 	"revarch/services/records"
 	"revarch/services/runs"
@@ -64,6 +65,7 @@ type process struct {
 	starter     *workflows.Starter
 	datasets    *datasets.Service
 	matching    *matching.Service
+	imports     *imports.Service
 }
 
 func setup(tb testing.TB, cfg sandbox.Config) *system {
@@ -124,6 +126,8 @@ func build(st *store.Store, c client.Client, prefix, keyset, sandboxURL string) 
 	match := &matching.Service{Store: st, Runs: p.runs, Log: &governance.Service{Store: st, Clock: time.Now}}
 	p.datasets = &datasets.Service{Store: st, Uploads: &uploads.Service{Store: st}, Runs: p.runs, Log: match.Log}
 	p.matching, p.activities.Compute.Matcher = match, match
+	p.imports = &imports.Service{Store: st, Uploads: &uploads.Service{Store: st}, Runs: p.runs, Log: match.Log}
+	p.activities.Import = &activities.Import{Imports: p.imports, Runs: p.runs}
 	p.activities.Ingest = &activities.Ingest{Datasets: p.datasets, Matching: match, Runs: p.runs}
 	return p, err
 }
@@ -190,10 +194,25 @@ func (s *system) succeeded(run models.Run) models.Run {
 	return got
 }
 
+// tableOf are the provider's objects and where their records are kept.
+var tableOf = map[string]string{"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities", "Product2": "products",
+	"PricebookEntry": "product_prices", "OpportunityLineItem": "order_lines", "Asset": "account_products"}
+
+// held is how many records of all objects the provider holds.
+func (s *system) held() (n int) {
+	s.tb.Helper()
+	for object := range tableOf {
+		k, err := s.box.Count(s.tb.Context(), object)
+		require.NoError(s.tb, err)
+		n += k
+	}
+	return n
+}
+
 // sameRecords compares what is stored with what the provider holds.
 func (s *system) sameRecords() {
 	s.tb.Helper()
-	for object, table := range map[string]string{"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities"} {
+	for object, table := range tableOf {
 		want, err := s.box.Count(s.tb.Context(), object)
 		require.NoError(s.tb, err)
 		require.EqualValues(s.tb, want, s.db.Count(s.tb, "SELECT count(*) FROM "+table+" WHERE org_id = $1 AND deleted_at IS NULL", s.org()), object)

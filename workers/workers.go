@@ -30,6 +30,7 @@ type Activities struct {
 	Connections *activities.Connections
 	Compute     *activities.Compute
 	Ingest      *activities.Ingest
+	Import      *activities.Import
 	Expansion   *activities.Expansion
 }
 
@@ -63,8 +64,11 @@ func Queues(a Activities) []Queue {
 			},
 			Activities: []any{a.Compute, a.Expansion, a.Runs}},
 		{Name: workflows.QueueIngest, Slots: 2,
-			Workflows:  map[string]any{workflows.IngestDatasetName: workflows.IngestDataset},
-			Activities: []any{a.Ingest, a.Runs}},
+			Workflows: map[string]any{
+				workflows.IngestDatasetName: workflows.IngestDataset,
+				workflows.ImportFileName:    workflows.ImportFile,
+			},
+			Activities: []any{a.Ingest, a.Import, a.Runs}},
 	}
 }
 

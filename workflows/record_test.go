@@ -17,12 +17,14 @@ import (
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"revarch/activities"
 	"revarch/models"
+	"revarch/services/imports"
 	"revarch/testkit"
 	"revarch/workers"
 	"revarch/workflows"
@@ -110,6 +112,9 @@ func recordings() []recording {
 			"PublishRelease":  answer[activities.ReleaseInput](activities.PublishResult{Current: true}),
 			"MatchEveryOrg":   answer[activities.MatchEveryInput](activities.MatchEveryResult{Done: true, Orgs: 1}),
 			"CloseIngest":     ok[activities.CloseInput], "FinishRun": ok[activities.FinishInput]}},
+		{workflow: workflows.ImportFileName, name: "merged", input: importing, fakes: imported(nil)},
+		{workflow: workflows.ImportFileName, name: "refused", input: importing, fails: true,
+			fakes: imported(temporal.NewNonRetryableApplicationError("1 of 10 rows cannot be imported.", "bad_file", nil))},
 	}
 }
 

@@ -55,6 +55,7 @@ func Launches() map[string]LaunchFunc {
 		},
 		models.KindIngest:    launchIngest,
 		models.KindMatch:     launchMatch,
+		models.KindImport:    launchImport,
 		models.KindAffinity:  launchAffinity,
 		models.KindExpansion: launchExpansion,
 		models.KindScore: func(run models.Run) (Launch, error) {

@@ -150,9 +150,8 @@ func (s *session) Discover(ctx context.Context) (connectors.Schema, error) {
 		delete(s.objects, name) // discovery is asked for to see what changed
 		s.mu.Unlock()
 		desc, _, err := s.describe(ctx, name)
-		skippable := fault.Is(err, fault.SchemaDrift) || fault.Is(err, fault.ScopeMissing)
-		if skippable && !supported(name) {
-			continue
+		if fault.Is(err, fault.SchemaDrift) || fault.Is(err, fault.ScopeMissing) {
+			continue // the others are read without it
 		}
 		if err != nil {
 			return connectors.Schema{}, err

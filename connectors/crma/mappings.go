@@ -38,6 +38,19 @@ var sources = map[string]map[string][]string{
 		"type": {"TaskSubtype", "Type"}, "subject": {"Subject"}, "status": {"Status"},
 		"on_date": {"ActivityDate"}, "completed_at": {"CompletedDateTime"},
 	},
+	"Product2": {
+		"name": {"Name"}, "sku": {"ProductCode", "StockKeepingUnit"}, "active": {"IsActive"},
+		"list_price_cents": {}, // prices stand in price books, unless the org has a field of its own
+	},
+	"PricebookEntry": {"product_external_id": {"Product2Id"}, "price_cents": {"UnitPrice"}, "active": {"IsActive"}},
+	"OpportunityLineItem": {
+		"opportunity_external_id": {"OpportunityId"}, "product_external_id": {"Product2Id"}, "quantity": {"Quantity"},
+		"total_cents": {"TotalPrice"}, "on_date": {"ServiceDate"},
+	},
+	"Asset": {
+		"account_external_id": {"AccountId"}, "product_external_id": {"Product2Id"}, "name": {"Name"}, "arr_cents": {"Price"},
+		"quantity": {"Quantity"}, "start_date": {"InstallDate", "PurchaseDate"}, "end_date": {"UsageEndDate"}, "status": {"Status"},
+	},
 }
 
 // synonyms are other names that orgs give to the fields we look for, in normalized form. The name and the label of the

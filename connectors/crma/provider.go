@@ -94,6 +94,10 @@ var objects = []connectors.ObjectSpec{
 	{Name: "Contact", Record: models.RecordContact},
 	{Name: "Opportunity", Record: models.RecordOpportunity},
 	{Name: "Task", Record: models.RecordActivity},
+	{Name: "Product2", Record: models.RecordProduct},
+	{Name: "PricebookEntry", Record: models.RecordProductPrice},
+	{Name: "OpportunityLineItem", Record: models.RecordOrderLine},
+	{Name: "Asset", Record: models.RecordAccountProduct},
 }
 
 func supported(object string) bool {

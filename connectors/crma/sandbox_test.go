@@ -31,7 +31,7 @@ func TestSuggestedMappingsFillEveryCanonicalField(t *testing.T) {
 	mappings := h.Provider.DefaultMappings(schema)
 	for _, spec := range h.Provider.Objects() {
 		for _, f := range models.TargetFields {
-			if f.Record == spec.Record {
+			if f.Record == spec.Record && !(spec.Name == "Product2" && f.Name == "list_price_cents") { // it is in price books
 				require.True(t, slices.ContainsFunc(mappings, func(m models.FieldMapping) bool {
 					return m.Object == spec.Name && m.TargetField == f.Name
 				}), "%s.%s", spec.Name, f.Name)

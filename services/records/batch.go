@@ -80,7 +80,7 @@ func (b *batch) load(recs []connectors.Record) {
 		if !it.Deleted && it.failed == nil {
 			it.reading = b.reader.read(it.Payload)
 			if it.raw {
-				it.parents = [2]string{it.text(b.mapping.account), it.text(b.mapping.contact)}
+				it.parents = b.mapping.parents(&it.reading)
 			}
 		}
 	}
@@ -218,9 +218,17 @@ func (b *batch) fail(it *item) {
 	})
 }
 
-// resolveParents fills the ids of accounts and contacts that are there already.
+// parents returns the external ids that a record refers to, "" for none.
+func (m *Mapping) parents(r *reading) (out [2]string) {
+	for i, l := range m.links {
+		out[i] = r.text(l.column)
+	}
+	return out
+}
+
+// resolveParents fills the ids of the records that are there already.
 func (b *batch) resolveParents(ctx context.Context, tx *store.Tx) error {
-	if b.mapping.account < 0 && b.mapping.contact < 0 {
+	if len(b.mapping.links) == 0 {
 		return nil
 	}
 	at := make(map[string]int, len(b.rows))
@@ -229,26 +237,20 @@ func (b *batch) resolveParents(ctx context.Context, tx *store.Tx) error {
 			at[b.rows[i].ExternalID] = i
 		}
 	}
-	for kind, record := range []models.RecordType{models.RecordAccount, models.RecordContact} {
+	for k, l := range b.mapping.links {
 		wanted := map[string]struct{}{}
 		for i := range b.items {
-			if _, ok := at[b.items[i].id]; ok && b.items[i].parents[kind] != "" {
-				wanted[b.items[i].parents[kind]] = struct{}{}
+			if _, ok := at[b.items[i].id]; ok && b.items[i].parents[k] != "" {
+				wanted[b.items[i].parents[k]] = struct{}{}
 			}
 		}
-		links, err := tx.FindLinks(ctx, b.ref.Provider, b.mapping.parents[record], slices.Collect(maps.Keys(wanted)))
+		found, err := tx.FindLinks(ctx, b.ref.Provider, l.object, slices.Collect(maps.Keys(wanted)))
 		if err != nil {
 			return err
 		}
 		for i := range b.items {
-			j, ok := at[b.items[i].id]
-			if !ok {
-				continue
-			}
-			if kind == 0 {
-				b.rows[j].AccountID = links[b.items[i].parents[kind]]
-			} else {
-				b.rows[j].ContactID = links[b.items[i].parents[kind]]
+			if j, ok := at[b.items[i].id]; ok {
+				b.rows[j].Parents[k] = found[b.items[i].parents[k]]
 			}
 		}
 	}

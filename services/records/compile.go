@@ -19,10 +19,16 @@ type Mapping struct {
 	labels   []string           // canonical fields by column
 	entries  map[string]string  // canonical field to provider field
 	columns  int
-	parents  map[models.RecordType]string // object of accounts and of contacts
+	links    []link
 
-	name, normalized, first, last, account, contact int // columns, -1 if the record has none
-	falseIfNull                                     []int
+	name, normalized, first, last int // columns, -1 if the record has none
+	ifNull                        map[int]bool
+}
+
+// link is a column that names another record, by its external id in an object of the same provider.
+type link struct {
+	column int
+	object string // "" when the provider has none
 }
 
 // field is one entry of a mapping.
@@ -43,14 +49,16 @@ func Compile(objects []connectors.ObjectSpec, object string, mapping []models.Fi
 	}
 	m := &Mapping{
 		Object: object, Record: objects[i].Record, fields: map[string][]field{}, entries: map[string]string{},
-		parents: map[models.RecordType]string{},
-	}
-	for _, o := range objects {
-		if _, ok := m.parents[o.Record]; !ok {
-			m.parents[o.Record] = o.Name
-		}
+		ifNull: map[int]bool{},
 	}
 	m.locate()
+	for _, l := range store.Links(m.Record) {
+		to := link{column: m.column(l.External)}
+		if i := slices.IndexFunc(objects, func(o connectors.ObjectSpec) bool { return o.Record == l.Record }); i >= 0 {
+			to.object = objects[i].Name
+		}
+		m.links = append(m.links, to)
+	}
 	for _, e := range mapping {
 		if e.Object != object {
 			continue
@@ -97,10 +105,9 @@ func (m *Mapping) locate() {
 	}
 	m.name, m.normalized = m.column("name"), m.column(store.NormalizedName)
 	m.first, m.last = m.column("first_name"), m.column("last_name")
-	m.account, m.contact = m.column("account_external_id"), m.column("contact_external_id")
-	for _, name := range []string{"is_closed", "is_won"} {
+	for name, value := range map[string]bool{"is_closed": false, "is_won": false, "active": true} {
 		if c := m.column(name); c >= 0 {
-			m.falseIfNull = append(m.falseIfNull, c)
+			m.ifNull[c] = value
 		}
 	}
 }

@@ -61,6 +61,20 @@ func converterFor(t models.TargetField, transform string) (converter, bool) {
 	return nil, false
 }
 
+// TextConverter returns the conversion of text into the value of a canonical field, as a mapping without a transform does
+// it; it answers false for text that does not fit. An unknown field is nil.
+func TextConverter(record models.RecordType, field string) func(text string) (any, bool) {
+	t, ok := targetField(record, field)
+	if !ok {
+		return nil
+	}
+	convert, ok := converterFor(t, "")
+	if !ok {
+		return nil
+	}
+	return func(text string) (any, bool) { return convert(gjson.Result{Type: gjson.String, Str: text}) }
+}
+
 // plain returns a value as trimmed text; ok is false for an object or an array.
 func plain(v gjson.Result) (s string, ok bool) {
 	switch v.Type {

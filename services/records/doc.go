@@ -1,5 +1,5 @@
 // Package records turns provider records into canonical ones: it keeps each payload as it came, maps it into accounts,
-// contacts, opportunities and activities by the organization's field mapping, and writes links, feature facts, failures
+// contacts, opportunities, activities, products and what accounts bought by the organization's field mapping, and writes links, feature facts, failures
 // and the cursor of the page in the same transaction. What belongs here: compiling and checking mappings, conversions of
 // values, what counts as changed, deletions, merges and remapping. How rows reach PostgreSQL is in store.
 //

@@ -142,9 +142,9 @@ func (r *reader) finish(out *reading) {
 		name, _ := v[m.name].(string)
 		v[m.normalized] = r.normalize(name)
 	}
-	for _, c := range m.falseIfNull {
+	for c, value := range m.ifNull {
 		if v[c] == nil {
-			v[c] = false
+			v[c] = value
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (b *batch) reload(stored []store.StoredRaw) {
 			continue
 		}
 		it := item{Record: connectors.Record{ExternalID: raw.ExternalID, UpdatedAt: raw.UpdatedAt}, id: raw.ExternalID, reading: b.reader.read(raw.Payload)}
-		it.parents = [2]string{it.text(b.mapping.account), it.text(b.mapping.contact)}
+		it.parents = b.mapping.parents(&it.reading)
 		row := store.StageRow{ExternalID: raw.ExternalID, RecordID: raw.RecordID, Hash: raw.Hash, UpdatedAt: raw.UpdatedAt}
 		switch {
 		case it.failed != nil:

@@ -39,6 +39,7 @@ var Transforms = []Transform{
 	{"unitid", "IPEDS UNITID, 6 digits", textKind, toUNITID},
 	{"opportunity_type", "new_business, renewal or expansion", textKind, oneOf(opportunityTypes)},
 	{"activity_type", "email, call, meeting or task", textKind, oneOf(activityTypes)},
+	{"line_status", "active or ended, from the status of an asset or a contract line", textKind, oneOf(lineStatuses)},
 	{"lowercase", "Text in lower case", textKind, lower},
 	{"share", "A share 0-1 as it is, in place of a percentage", percentKind, within(toDecimal, 0, 1)},
 	{"cents", "An amount that is in cents already", moneyKind, wholeCents},
@@ -56,7 +57,8 @@ var defaultTransforms = map[target]string{
 	{models.RecordAccount, "status"}: "account_status", {models.RecordAccount, "segment"}: "segment",
 	{models.RecordAccount, "buyer_type"}: "buyer_type", {models.RecordAccount, "nces_id"}: "nces_id",
 	{models.RecordAccount, "unitid"}: "unitid", {models.RecordOpportunity, "type"}: "opportunity_type",
-	{models.RecordActivity, "type"}: "activity_type", {models.RecordContact, "email"}: "lowercase",
+	{models.RecordAccountProduct, "status"}: "line_status",
+	{models.RecordActivity, "type"}:         "activity_type", {models.RecordContact, "email"}: "lowercase",
 }
 
 // The vocabularies: what sources say, in lower case without punctuation, and what we store.
@@ -70,6 +72,8 @@ var (
 	opportunityTypes = vocabulary("new_business", "new business,new,new customer,new logo,newbusiness",
 		"renewal", "renewal,existing customer renewal,existing business renewal",
 		"expansion", "expansion,upsell,cross sell,add on,upgrade,existing business,existing customer upgrade,existingbusiness")
+	lineStatuses = vocabulary("active", "active,installed,shipped,registered,purchased,in use,live,current",
+		"ended", "ended,obsolete,retired,expired,cancelled,canceled,inactive,churned,terminated,former")
 	activityTypes = vocabulary("email", "email,e mail,list email", "call", "call,phone call,phone", "meeting", "meeting,event,demo", "task", "task,to do,todo,linkedin,other")
 )
 
