@@ -28,6 +28,7 @@ type Sync struct {
 	Records     *records.Service
 	Runs        *runs.Service
 	Clock       func() time.Time
+	Meter       func(provider, outcome string, n int64) // counts rows for metrics; nil counts nowhere
 }
 
 // PlanSync reads the provider's schema anew and says which objects to read, and how.
@@ -184,11 +185,22 @@ func (a *Sync) pull(ctx context.Context, in ObjectInput, got *BatchResult) error
 		got.Pages++
 		got.Done = page.Done
 		got.add(out.Map())
+		a.meter(in.Provider, out.Map())
 		if err := a.note(ctx, in.RunRef, page.Warnings); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// meter counts what became of a page's records, the rows that were read among them.
+func (a *Sync) meter(p models.Provider, counts map[string]int64) {
+	if a.Meter == nil {
+		return
+	}
+	for outcome, n := range counts {
+		a.Meter(string(p), outcome, n)
+	}
 }
 
 // cursor returns where to go on. A full enumeration that this run has begun stays one when an attempt is repeated.

@@ -148,6 +148,9 @@ func TestEveryWriteLeavesOneEntry(t *testing.T) {
 			return c.do("DELETE", field("/api/settings/members", id), nil)
 		}},
 		{"recompute-affinity", "start_run", false, true, func(c caller) response { return c.with("Prefer", "wait=60").do("POST", "/api/expansion/affinity", nil) }},
+		{"import-file", "import-file", false, true, func(c caller) response {
+			return c.with("Prefer", "wait=30").with("Content-Type", "text/csv").do("POST", "/api/imports/products", "sku,name,list_price_usd,active\nRM-1,Reading,10.00,true\n")
+		}},
 		{"regenerate-expansion", "start_run", false, true, func(c caller) response { return c.with("Prefer", "wait=60").do("POST", "/api/expansion/signals", nil) }},
 		{"move-expansion-signal", "move_expansion_signal", true, true, func(c caller) response {
 			return c.do("PATCH", "/api/expansion/signals", map[string]any{"id": s.seedSignal(org), "status": "pitched"})

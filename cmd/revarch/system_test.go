@@ -114,7 +114,7 @@ func setup(tb testing.TB, cfg sandbox.Config, change ...func(*config.Config)) *s
 	background.Go(func() { s.app.hub.Run(ctx) })
 	background.Go(func() { s.worker.hub.Run(ctx) })
 	background.Go(func() {
-		if err := s.worker.work(ctx); err != nil && ctx.Err() == nil {
+		if err := s.worker.work(ctx, nil); err != nil && ctx.Err() == nil {
 			tb.Errorf("workers: %v", err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"revarch/services/dashboard"
 	"revarch/services/datasets"
 	"revarch/services/expansion"
+	"revarch/services/imports"
 	"revarch/services/matching"
 	"revarch/services/readiness"
 	"revarch/services/tasks"
@@ -53,19 +54,28 @@ func (a *app) datasets() *datasets.Service {
 	return &datasets.Service{Store: a.store, Uploads: &uploads.Service{Store: a.store, Clock: a.clock}, Runs: a.runs, Log: a.log, Clock: a.clock}
 }
 
+func (a *app) imports() *imports.Service {
+	return &imports.Service{Store: a.store, Uploads: &uploads.Service{Store: a.store, Clock: a.clock}, Runs: a.runs, Log: a.log, Clock: a.clock}
+}
+
 // work runs the workers of every queue until ctx ends.
-func (a *app) work(ctx context.Context) error {
+func (a *app) work(ctx context.Context, tel *telemetry) error {
+	var meter func(provider, outcome string, n int64)
+	if tel != nil {
+		meter = func(p, outcome string, n int64) { tel.rows.WithLabelValues(p, outcome).Add(float64(n)) }
+	}
 	if err := a.connections.EnsureSchedules(ctx); err != nil {
 		slog.WarnContext(ctx, "sync schedules are not checked", "error", err) // the next start does it
 	}
 	queues := workers.Queues(workers.Activities{
-		Sync:        &activities.Sync{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
+		Sync:        &activities.Sync{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock, Meter: meter},
 		Remap:       &activities.Remap{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
 		Runs:        &activities.Runs{Runs: a.runs, Connections: a.connections},
 		Connections: &activities.Connections{Connections: a.connections},
 		Compute: &activities.Compute{Runs: a.runs, Matcher: a.matching(),
 			Scorer: readiness.Scorer{Scoring: a.scoring, Readiness: a.readiness()}},
 		Expansion: &activities.Expansion{Affinity: a.affinity(), Expansion: a.expansion(), Runs: a.runs},
+		Import:    &activities.Import{Imports: a.imports(), Runs: a.runs},
 		Ingest:    &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: a.clock},
 	})
 	return workers.Run(ctx, a.temporal, workers.NewSchedules(a.temporal, a.queues), a.queues, queues)
@@ -84,6 +94,7 @@ func (a *app) resources(rs *api.Runs, registry *tools.Registry) []api.Resource {
 		&api.Scoring{Scoring: a.scoring, Runs: rs},
 		&api.Exports{Accounts: a.accounts(), Tasks: a.tasks()},
 		&api.Datasets{Datasets: a.datasets(), Runs: rs},
+		&api.Imports{Imports: a.imports(), Runs: rs},
 		&api.Tools{Toolbox: registry},
 	}
 }

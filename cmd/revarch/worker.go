@@ -38,5 +38,5 @@ func runWorker(ctx context.Context, cfg config.Config) error {
 	}
 	go a.hub.Run(ctx)
 	slog.InfoContext(ctx, "worker ready")
-	return a.work(ctx)
+	return a.work(ctx, tel)
 }

@@ -87,7 +87,7 @@ func (s *Service) Import(ctx context.Context, p auth.Principal, in ImportInput) 
 	}
 	run, already, err = s.Runs.Start(ctx, p, runs.StartInput{Kind: models.KindImport, Subject: in.Resource,
 		WorkflowID: jobs.ImportID(p.OrgID, in.Resource), Input: RunInput{UploadID: up.ID, Resource: in.Resource, Actor: Actor{
-			Kind: p.Kind, ID: p.ID, Label: p.Label, KeyPrefix: p.KeyPrefix, Surface: p.Surface, RequestID: p.RequestID}}})
+			Kind: p.Kind, ID: p.ID, Label: p.Label, KeyPrefix: p.KeyPrefix, Surface: p.Surface, RequestID: p.RequestID}}, Logged: true}) // the merge logs the write
 	used = err == nil && !already
 	return run, already, err
 }
