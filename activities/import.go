@@ -50,8 +50,10 @@ func (a *Import) MergeImport(ctx context.Context, in ImportRef) (MergeImportResu
 	}
 	got, err := a.Imports.Merge(ctx, in.OrgID, in.RunID, in.File)
 	a.Runs.Changed(in.OrgID, in.RunID)
-	return MergeImportResult{Scores: got.Scores, Counts: map[string]int64{"read": got.Read, "created": got.Created,
-		"updated": got.Updated, "unchanged": got.Unchanged}}, toTemporal(ctx, err)
+	return MergeImportResult{Scores: got.Scores, Counts: map[string]int64{
+		"read": got.Read, "created": got.Created,
+		"updated": got.Updated, "unchanged": got.Unchanged,
+	}}, toTemporal(ctx, err)
 }
 
 // CloseImport removes what an import leaves: its upload and its staged rows.

@@ -42,9 +42,13 @@ type WaitInput struct {
 func (a *Runs) NoteWait(ctx context.Context, in WaitInput) error {
 	defer beating(ctx)()
 	at := in.Until.UTC().Format(time.RFC3339)
-	return toTemporal(ctx, a.Runs.Progress(ctx, in.OrgID, in.RunID, runs.Progress{Phase: "waiting until " + at,
-		Warnings: []models.RunWarning{{Code: in.Reason, Count: 1,
-			Message: fmt.Sprintf("The provider asked to wait; the run goes on by itself at %s.", at)}}}))
+	return toTemporal(ctx, a.Runs.Progress(ctx, in.OrgID, in.RunID, runs.Progress{
+		Phase: "waiting until " + at,
+		Warnings: []models.RunWarning{{
+			Code: in.Reason, Count: 1,
+			Message: fmt.Sprintf("The provider asked to wait; the run goes on by itself at %s.", at),
+		}},
+	}))
 }
 
 // ReconcileResult counts what a reconciliation did.

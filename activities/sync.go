@@ -79,15 +79,19 @@ func (a *Sync) plan(ctx context.Context, in PlanInput) (Plan, error) {
 	var plan Plan
 	for _, spec := range specs {
 		if !slices.ContainsFunc(schema.Objects, func(o connectors.Object) bool { return o.Name == spec.Name }) {
-			warnings = append(warnings, models.RunWarning{Code: "object_skipped", Count: 1,
-				Message: spec.Name + " cannot be read by the connected user and was left out."})
+			warnings = append(warnings, models.RunWarning{
+				Code: "object_skipped", Count: 1,
+				Message: spec.Name + " cannot be read by the connected user and was left out.",
+			})
 			continue
 		}
 		if !slices.ContainsFunc(set.Mappings, func(m models.FieldMapping) bool { return m.Object == spec.Name }) {
 			continue
 		}
-		plan.Objects = append(plan.Objects, PlannedObject{Name: spec.Name, After: spec.After,
-			Full: in.Full || cursorOf(cursors, spec.Name).Cursor == ""})
+		plan.Objects = append(plan.Objects, PlannedObject{
+			Name: spec.Name, After: spec.After,
+			Full: in.Full || cursorOf(cursors, spec.Name).Cursor == "",
+		})
 	}
 	if len(plan.Objects) == 0 {
 		return Plan{}, fault.New(fault.Conflict, "No object of this connection is both mapped and readable. Map fields or grant the connected user access.")
@@ -176,8 +180,10 @@ func (a *Sync) pull(ctx context.Context, in ObjectInput, got *BatchResult) error
 		if string(page.Next) == cur && !page.Done {
 			return fault.New(fault.Unavailable, "The provider keeps answering with the same page of %s.", in.Object)
 		}
-		out, err := a.Records.StorePage(ctx, records.StorePageInput{OrgID: in.OrgID, RunID: in.RunID, Provider: in.Provider,
-			Mapping: mapping, Page: page, Full: got.Full})
+		out, err := a.Records.StorePage(ctx, records.StorePageInput{
+			OrgID: in.OrgID, RunID: in.RunID, Provider: in.Provider,
+			Mapping: mapping, Page: page, Full: got.Full,
+		})
 		if err != nil {
 			return err
 		}
@@ -266,8 +272,10 @@ func (a *Sync) ended(ctx context.Context, in ObjectInput, got BatchResult, err e
 	if unreadable(err) {
 		got.Skipped = string(fault.CodeOf(err))
 		slog.WarnContext(ctx, "object skipped", "org_id", in.OrgID, "run_id", in.RunID, "provider", in.Provider, "object", in.Object, "error", err)
-		err = a.note(ctx, in.RunRef, []connectors.Warning{{Code: "object_skipped", Count: 1,
-			Message: fmt.Sprintf("%s was left out: %s", in.Object, fault.Public(err))}})
+		err = a.note(ctx, in.RunRef, []connectors.Warning{{
+			Code: "object_skipped", Count: 1,
+			Message: fmt.Sprintf("%s was left out: %s", in.Object, fault.Public(err)),
+		}})
 	}
 	return got, toTemporal(ctx, err)
 }

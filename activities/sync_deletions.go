@@ -103,8 +103,10 @@ func (a *Sync) deletions(ctx context.Context, in ObjectInput, got *BatchResult) 
 }
 
 func (a *Sync) applyDeletions(ctx context.Context, in ObjectInput, m *records.Mapping, page connectors.DeletionsPage, began time.Time, got *BatchResult) error {
-	out, err := a.Records.StoreDeletions(ctx, records.StoreDeletionsInput{OrgID: in.OrgID, RunID: in.RunID, Provider: in.Provider,
-		Mapping: m, Page: page, Since: began})
+	out, err := a.Records.StoreDeletions(ctx, records.StoreDeletionsInput{
+		OrgID: in.OrgID, RunID: in.RunID, Provider: in.Provider,
+		Mapping: m, Page: page, Since: began,
+	})
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (a *authAPI) logout(ctx context.Context, _ *struct{}) (*signedOutOutput, er
 			return nil, problem(err)
 		}
 	}
-	c := sessionCookie(ctx, "")
+	c := sessionCookie(ctx, "") //nolint:gosec // G124: Secure off loopback, which has no https
 	c.MaxAge = -1
 	return &signedOutOutput{c}, nil
 }
@@ -165,14 +165,14 @@ func signedIn(ctx context.Context, do func() (identity.SignedIn, error)) (*signe
 	if err != nil {
 		return nil, problem(err)
 	}
-	c := sessionCookie(ctx, s.Token)
+	c := sessionCookie(ctx, s.Token) //nolint:gosec // G124: Secure off loopback, which has no https
 	c.Expires = s.ExpiresAt
 	return &signedInOutput{c, toMe(s.Me)}, nil
 }
 
 // sessionCookie is Secure wherever people come through https.
 func sessionCookie(ctx context.Context, token string) http.Cookie {
-	return http.Cookie{Name: SessionCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secureCookies(ctx)}
+	return http.Cookie{Name: SessionCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secureCookies(ctx)} //nolint:gosec // G124: loopback has no https
 }
 
 type secureKey struct{}

@@ -11,7 +11,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"revarch/auth"
-	"revarch/connectors"
 	"revarch/fault"
 	"revarch/models"
 	"revarch/services/connections"
@@ -39,10 +38,10 @@ type statusesOutput struct {
 
 // Discovery is the objects and fields of the connected account.
 type Discovery struct {
-	Provider     models.Provider     `json:"provider"`
-	DiscoveredAt *time.Time          `json:"discovered_at"`
-	Objects      []connectors.Object `json:"objects"`
-	Drift        connections.Drift   `json:"drift" doc:"What changed since the discovery before"`
+	Provider     models.Provider      `json:"provider"`
+	DiscoveredAt *time.Time           `json:"discovered_at"`
+	Objects      []connections.Object `json:"objects"`
+	Drift        connections.Drift    `json:"drift" doc:"What changed since the discovery before"`
 }
 
 type discoveryOutput struct{ Body Discovery }
@@ -171,12 +170,12 @@ func (a *Connectors) Register(h huma.API, g *gin.RouterGroup) {
 }
 
 func toDiscovery(p models.Provider, d connections.Discovery) *discoveryOutput {
-	out := &discoveryOutput{Discovery{Provider: p, DiscoveredAt: d.DiscoveredAt, Objects: []connectors.Object{}, Drift: d.Drift}}
+	out := &discoveryOutput{Discovery{Provider: p, DiscoveredAt: d.DiscoveredAt, Objects: []connections.Object{}, Drift: d.Drift}}
 	for _, o := range d.Schema.Objects {
-		o.Fields = append([]connectors.Field{}, o.Fields...)
+		o.Fields = append([]connections.Field{}, o.Fields...)
 		for i := range o.Fields {
 			f := &o.Fields[i]
-			f.PicklistValues = append([]connectors.PicklistValue{}, f.PicklistValues...)
+			f.PicklistValues = append([]connections.PicklistValue{}, f.PicklistValues...)
 			f.ReferenceTo = append([]string{}, f.ReferenceTo...)
 		}
 		out.Body.Objects = append(out.Body.Objects, o)
@@ -190,8 +189,10 @@ func toDiscovery(p models.Provider, d connections.Discovery) *discoveryOutput {
 
 // mappings completes a mapping with its possible targets and, once something was discovered, our suggestions.
 func (a *Connectors) mappings(ctx context.Context, set connections.MappingSet, run *models.Run) (*mappingsOutput, error) {
-	out := &mappingsOutput{ETag: etag(set.Version), Body: ProviderMappings{Provider: set.Provider, Version: set.Version,
-		Mappings: append([]models.FieldMapping{}, set.Mappings...), Targets: []MappingTarget{}, Suggestions: []models.FieldMapping{}}}
+	out := &mappingsOutput{ETag: etag(set.Version), Body: ProviderMappings{
+		Provider: set.Provider, Version: set.Version,
+		Mappings: append([]models.FieldMapping{}, set.Mappings...), Targets: []MappingTarget{}, Suggestions: []models.FieldMapping{},
+	}}
 	specs, err := a.Connections.Objects(set.Provider)
 	if err != nil && !fault.Is(err, fault.ClientMisconfig) {
 		return nil, problem(err)
@@ -259,8 +260,10 @@ func (a *Connectors) begin(c *gin.Context) {
 func (a *Connectors) callback(c *gin.Context) {
 	p := models.Provider(c.Param("provider"))
 	q := c.Request.URL.Query()
-	_, err := a.Connections.CompleteAuth(c.Request.Context(), connections.Callback{Provider: p, State: q.Get("state"), Code: q.Get("code"),
-		Error: q.Get("error"), RedirectURI: a.redirectURI(p), Principal: auth.From(c.Request.Context())})
+	_, err := a.Connections.CompleteAuth(c.Request.Context(), connections.Callback{
+		Provider: p, State: q.Get("state"), Code: q.Get("code"),
+		Error: q.Get("error"), RedirectURI: a.redirectURI(p), Principal: auth.From(c.Request.Context()),
+	})
 	a.finish(c, p, err)
 }
 

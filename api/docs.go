@@ -1,9 +1,8 @@
 package api
 
 import (
-	"net/http"
-
 	_ "embed"
+	"net/http"
 
 	"github.com/gin-gonic/gin"
 )

@@ -102,7 +102,8 @@ func (a *Expansion) Register(h huma.API, _ *gin.RouterGroup) {
 	matrix := operation("list-affinity", http.MethodGet, "/expansion/affinity", "Get which products are owned together", "Expansion", auth.PermRead)
 	matrix.Errors = []int{409, 422}
 	matrix.Responses = map[string]*huma.Response{"200": {Description: "By segment, lift falling, ids", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[AffinityMatrix](), true, "")}}}}
+		"application/json": {Schema: h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[AffinityMatrix](), true, "")},
+	}}}
 	huma.Register(h, matrix, a.matrix)
 	compute := operation("recompute-affinity", http.MethodPost, "/expansion/affinity", "Start computing affinity anew", "Expansion", auth.PermOperate)
 	compute.DefaultStatus = http.StatusAccepted
@@ -117,8 +118,10 @@ func (a *Expansion) Register(h huma.API, _ *gin.RouterGroup) {
 	list := operation("list-expansion-signals", http.MethodGet, "/expansion/signals", "List what accounts could buy next, best first", "Expansion", auth.PermRead)
 	list.Errors = []int{422}
 	huma.Register(h, list, func(ctx context.Context, in *signalsInput) (*struct{ Body ExpansionSignals }, error) {
-		page, err := a.Expansion.List(ctx, auth.From(ctx), expansion.ListInput{Filter: expansion.Filter{Status: in.Status, Segment: in.Segment,
-			ProductID: optionalID(in.ProductID), AccountID: optionalID(in.AccountID), MinPriority: in.MinPriority}, Cursor: in.Cursor, Limit: in.Limit})
+		page, err := a.Expansion.List(ctx, auth.From(ctx), expansion.ListInput{Filter: expansion.Filter{
+			Status: in.Status, Segment: in.Segment,
+			ProductID: optionalID(in.ProductID), AccountID: optionalID(in.AccountID), MinPriority: in.MinPriority,
+		}, Cursor: in.Cursor, Limit: in.Limit})
 		return &struct{ Body ExpansionSignals }{ExpansionSignals(page)}, problem(err)
 	})
 	generate := operation("regenerate-expansion", http.MethodPost, "/expansion/signals", "Start finding expansion signals anew", "Expansion", auth.PermOperate)
@@ -141,8 +144,10 @@ func (a *Expansion) Register(h huma.API, _ *gin.RouterGroup) {
 	whitespace := operation("list-whitespace", http.MethodGet, "/expansion/whitespace", "List which products accounts do not own", "Expansion", auth.PermRead)
 	whitespace.Errors = []int{422}
 	huma.Register(h, whitespace, func(ctx context.Context, in *whitespaceInput) (*struct{ Body ExpansionWhitespace }, error) {
-		got, err := a.Expansion.Whitespace(ctx, auth.From(ctx), expansion.WhitespaceInput{Segment: in.Segment, Territory: in.Territory,
-			ProductID: optionalID(in.ProductID), Cursor: in.Cursor, Limit: in.Limit})
+		got, err := a.Expansion.Whitespace(ctx, auth.From(ctx), expansion.WhitespaceInput{
+			Segment: in.Segment, Territory: in.Territory,
+			ProductID: optionalID(in.ProductID), Cursor: in.Cursor, Limit: in.Limit,
+		})
 		return &struct{ Body ExpansionWhitespace }{ExpansionWhitespace(got)}, problem(err)
 	})
 }

@@ -60,7 +60,7 @@ func TestExpansion(t *testing.T) {
 	whole := s.ok(http.StatusOK, http.MethodGet, "/api/expansion/affinity?include_zero=true", "")
 	require.Len(t, whole["matrix"], 4*15*14)
 	first := whole["matrix"].([]any)[0].(map[string]any)
-	for _, name := range strings.Fields(`product_a product_b segment n n_a n_b n_ab support confidence lift leverage conviction jaccard phi chi_square p_value p_method
+	for name := range strings.FieldsSeq(`product_a product_b segment n n_a n_b n_ab support confidence lift leverage conviction jaccard phi chi_square p_value p_method
 		q_value significant reason bundle lead_share cross_sell_probability computed_at run_id`) {
 		require.Contains(t, first, name)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -159,7 +160,7 @@ func (w *lateWriter) Write(b []byte) (int, error) {
 }
 
 func writeProblemTo(hc huma.Context, err error) {
-	p, ok := problem(err).(*Problem)
+	p, ok := errors.AsType[*Problem](problem(err))
 	if !ok {
 		return
 	}

@@ -97,6 +97,8 @@ func (a *governanceAPI) list(ctx context.Context, in *governanceInput) (*governa
 }
 
 func toGovernanceEntry(e models.GovernanceEntry) GovernanceEntry {
-	return GovernanceEntry{e.ID, e.At, e.ActorLabel, e.ActorKind, e.KeyPrefix, e.Surface, e.Tool, e.Outcome, e.Args, e.SubjectType, e.SubjectID,
-		e.Before, e.After, e.Reason, e.RequestID, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash)}
+	return GovernanceEntry{
+		e.ID, e.At, e.ActorLabel, e.ActorKind, e.KeyPrefix, e.Surface, e.Tool, e.Outcome, e.Args, e.SubjectType, e.SubjectID,
+		e.Before, e.After, e.Reason, e.RequestID, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash),
+	}
 }

@@ -36,16 +36,22 @@ func (a *Imports) Register(h huma.API, g *gin.RouterGroup) {
 		"Import a CSV file of accounts, products or account_products: all of its rows or none", "Imports", auth.PermOperate)
 	op.MaxBodyBytes = imports.MaxFile
 	file := &huma.Schema{Type: "string", Format: "binary"}
-	op.RequestBody = &huma.RequestBody{Required: true, Description: "CSV in UTF-8 whose first line names columns of the template; at most 512 MiB",
-		Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: "string"}},
-			"multipart/form-data": {Schema: &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": file}, Required: []string{"file"}}}}}
+	op.RequestBody = &huma.RequestBody{
+		Required: true, Description: "CSV in UTF-8 whose first line names columns of the template; at most 512 MiB",
+		Content: map[string]*huma.MediaType{
+			"text/csv":            {Schema: &huma.Schema{Type: "string"}},
+			"multipart/form-data": {Schema: &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": file}, Required: []string{"file"}}},
+		},
+	}
 	op.Parameters = []*huma.Param{
 		{Name: "dry_run", In: "query", Description: "true checks every row and writes nothing", Schema: &huma.Schema{Type: "boolean"}},
-		{Name: "Prefer", In: "header", Description: "wait=N waits up to N seconds, at most 60, for the end", Schema: &huma.Schema{Type: "string"}}}
+		{Name: "Prefer", In: "header", Description: "wait=N waits up to N seconds, at most 60, for the end", Schema: &huma.Schema{Type: "string"}},
+	}
 	report := h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[imports.Report](), true, "")
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "The run has ended; of a dry run, what it found", Content: map[string]*huma.MediaType{"application/json": {Schema: report}}},
-		"202": {Description: "The run has started"}}
+		"202": {Description: "The run has started"},
+	}
 	document(h, op, "resource")
 	g.POST("/imports/:resource", mustAllow(auth.PermOperate), a.post)
 

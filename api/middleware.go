@@ -34,7 +34,7 @@ func requestID(c *gin.Context) {
 func recovered(c *gin.Context) {
 	defer func() {
 		if r := recover(); r != nil {
-			if r == http.ErrAbortHandler {
+			if r == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
 				panic(r)
 			}
 			slog.ErrorContext(c, "panic in handler", "request_id", c.GetString("request_id"), "panic", r, "stack", string(debug.Stack()))
@@ -121,8 +121,10 @@ func (s *Server) auditRefused(c *gin.Context) {
 	if p.Kind == "" || status < 400 || status == http.StatusTooManyRequests || !writes(c) || logsItself(c) {
 		return
 	}
-	s.log.RecordRefused(c.Request.Context(), p, governance.Entry{Tool: c.Request.Method + " " + c.FullPath(),
-		Args: map[string]any{"status": status}}, status == http.StatusForbidden)
+	s.log.RecordRefused(c.Request.Context(), p, governance.Entry{
+		Tool: c.Request.Method + " " + c.FullPath(),
+		Args: map[string]any{"status": status},
+	}, status == http.StatusForbidden)
 }
 
 // writes reports whether the request asks for a change. Starting an authorization is one, although it is a GET.

@@ -61,9 +61,11 @@ func (a *organizationAPI) Register(h huma.API, _ *gin.RouterGroup) {
 			return nil, problem(err)
 		}
 		b := in.Body
-		o, err := a.id.UpdateOrganization(ctx, auth.From(ctx), models.Org{Name: strings.TrimSpace(b.Name), TimeZone: b.TimeZone,
+		o, err := a.id.UpdateOrganization(ctx, auth.From(ctx), models.Org{
+			Name: strings.TrimSpace(b.Name), TimeZone: b.TimeZone,
 			FiscalYearStartMonth: b.FiscalYearStartMonth, ReportingCurrency: b.ReportingCurrency, DeriveSegment: b.DeriveSegment,
-			RenewalGraceDays: b.RenewalGraceDays, WorkHours: b.WorkHours}, version)
+			RenewalGraceDays: b.RenewalGraceDays, WorkHours: b.WorkHours,
+		}, version)
 		return toOrganization(o), problem(err)
 	})
 }
@@ -71,8 +73,10 @@ func (a *organizationAPI) Register(h huma.API, _ *gin.RouterGroup) {
 func toOrganization(o models.Org) *organizationOutput {
 	days := append([]int{}, o.WorkHours.Days...)
 	o.WorkHours.Days = days
-	return &organizationOutput{etag(o.Version), Organization{o.ID, OrganizationSettings{o.Name, o.TimeZone, o.FiscalYearStartMonth,
-		o.ReportingCurrency, o.DeriveSegment, o.RenewalGraceDays, o.WorkHours}}}
+	return &organizationOutput{etag(o.Version), Organization{o.ID, OrganizationSettings{
+		o.Name, o.TimeZone, o.FiscalYearStartMonth,
+		o.ReportingCurrency, o.DeriveSegment, o.RenewalGraceDays, o.WorkHours,
+	}}}
 }
 
 // etag is a version as HTTP quotes it.

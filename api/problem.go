@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"log/slog"
 	"math"
 	"net/http"
@@ -145,8 +146,9 @@ func writeProblem(c *gin.Context, status int, code, detail string) {
 
 // abortWith answers a service's error from gin.
 func abortWith(c *gin.Context, err error) {
-	p, _ := problem(err).(*Problem)
-	abort(c, p)
+	if p, ok := errors.AsType[*Problem](problem(err)); ok {
+		abort(c, p)
+	}
 }
 
 func abort(c *gin.Context, p *Problem) {

@@ -125,8 +125,10 @@ func schemaName(t reflect.Type, hint string) string {
 
 // operation describes an endpoint that needs a permission; perm "" makes it public.
 func operation(id, method, path, summary, tag string, perm auth.Permission) huma.Operation {
-	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag},
-		Metadata: map[string]any{"permission": perm}, MaxBodyBytes: 1 << 20}
+	op := huma.Operation{
+		OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag},
+		Metadata: map[string]any{"permission": perm}, MaxBodyBytes: 1 << 20,
+	}
 	if perm != "" {
 		op.Security = []map[string][]string{{"session": {}}, {"key": {}}}
 		op.Description = "Needs permission `" + string(perm) + "`."

@@ -116,8 +116,10 @@ func (a *Tasks) Register(h huma.API, _ *gin.RouterGroup) {
 	create.DefaultStatus, create.Errors = http.StatusCreated, []int{404, 409, 422}
 	huma.Register(h, create, func(ctx context.Context, in *createTaskInput) (*createdTaskOutput, error) {
 		b := in.Body
-		got, err := a.Tasks.Create(ctx, auth.From(ctx), tasks.CreateInput{Title: b.Title, AccountID: b.AccountID, Assignee: b.Assignee, DueDate: b.DueDate,
-			Priority: b.Priority, SourceType: b.SourceType, SourceID: b.SourceID, IdempotencyKey: in.Key})
+		got, err := a.Tasks.Create(ctx, auth.From(ctx), tasks.CreateInput{
+			Title: b.Title, AccountID: b.AccountID, Assignee: b.Assignee, DueDate: b.DueDate,
+			Priority: b.Priority, SourceType: b.SourceType, SourceID: b.SourceID, IdempotencyKey: in.Key,
+		})
 		if err != nil {
 			return nil, problem(err)
 		}
@@ -127,8 +129,10 @@ func (a *Tasks) Register(h huma.API, _ *gin.RouterGroup) {
 	update.Errors = []int{404, 409, 412, 422}
 	huma.Register(h, update, func(ctx context.Context, in *updateTaskInput) (*struct{ Body UpdatedTask }, error) {
 		b := in.Body
-		got, err := a.Tasks.Update(ctx, auth.From(ctx), tasks.UpdateInput{ID: in.ID, Status: b.Status, Assignee: b.Assignee.text, Priority: b.Priority,
-			DueDate: b.DueDate.text, Version: b.Version, IdempotencyKey: in.Key})
+		got, err := a.Tasks.Update(ctx, auth.From(ctx), tasks.UpdateInput{
+			ID: in.ID, Status: b.Status, Assignee: b.Assignee.text, Priority: b.Priority,
+			DueDate: b.DueDate.text, Version: b.Version, IdempotencyKey: in.Key,
+		})
 		return &struct{ Body UpdatedTask }{UpdatedTask(got)}, problem(err)
 	})
 }

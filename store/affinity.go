@@ -38,8 +38,10 @@ func (tx *Tx) AffinityMatrix() (m models.AffinityMatrix, ok bool, err error) {
 	return m, res.RowsAffected == 1, maybe(res.Error, "load affinity matrix")
 }
 
-var affinityColumns = []string{"scope", "product_a", "product_b", "n", "n_a", "n_b", "n_ab", "first_a", "first_b", "same_day", "bundled",
-	"method", "significant_ab", "significant_ba", "p", "q", "cross_ab", "cross_ba"}
+var affinityColumns = []string{
+	"scope", "product_a", "product_b", "n", "n_a", "n_b", "n_ab", "first_a", "first_b", "same_day", "bundled",
+	"method", "significant_ab", "significant_ba", "p", "q", "cross_ab", "cross_ba",
+}
 
 // ReplaceAffinity puts a matrix and its entries in the place of the organization's former ones. Two computations at a
 // time follow each other.

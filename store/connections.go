@@ -52,8 +52,10 @@ func (tx *Tx) Connections() ([]models.Connection, error) {
 
 // EnsureConnection makes the row of a connection when it is missing, disconnected and empty, and locks it.
 func (tx *Tx) EnsureConnection(p models.Provider, now time.Time) (models.Connection, error) {
-	c := models.Connection{OrgID: tx.org, ID: models.NewID(), Provider: p, Status: models.ConnDisconnected,
-		Scopes: models.StringArray{}, CreatedAt: now, UpdatedAt: now}
+	c := models.Connection{
+		OrgID: tx.org, ID: models.NewID(), Provider: p, Status: models.ConnDisconnected,
+		Scopes: models.StringArray{}, CreatedAt: now, UpdatedAt: now,
+	}
 	err := tx.db.Omit("Schema").Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "org_id"}, {Name: "provider"}}, DoNothing: true}).
 		Create(&c).Error
 	if err != nil {
@@ -65,9 +67,11 @@ func (tx *Tx) EnsureConnection(p models.Provider, now time.Time) (models.Connect
 
 // SaveConnected writes that a connection stands: account, scopes, who and when, and no error.
 func (tx *Tx) SaveConnected(c models.Connection, now time.Time) error {
-	return tx.setConnection(c.Provider, map[string]any{"status": models.ConnConnected, "account_id": c.AccountID,
+	return tx.setConnection(c.Provider, map[string]any{
+		"status": models.ConnConnected, "account_id": c.AccountID,
 		"account_label": c.AccountLabel, "scopes": c.Scopes, "connected_by": c.ConnectedBy, "connected_at": c.ConnectedAt,
-		"error_code": nil, "error_message": nil, "error_at": nil, "updated_at": now})
+		"error_code": nil, "error_message": nil, "error_at": nil, "updated_at": now,
+	})
 }
 
 // SetConnectionStatus writes a status and, unless code is "", the error that led to it; with "" the error is cleared.
@@ -83,8 +87,10 @@ func (tx *Tx) SetConnectionStatus(p models.Provider, status models.ConnectionSta
 func (tx *Tx) SetLastSync(p models.Provider, at time.Time) error {
 	res := tx.db.Model(&models.Connection{}).
 		Where("org_id = ? AND provider = ? AND status IN ('connected', 'error')", tx.org, p).
-		Updates(map[string]any{"last_sync_at": at, "status": models.ConnConnected, "updated_at": at,
-			"error_code": nil, "error_message": nil, "error_at": nil})
+		Updates(map[string]any{
+			"last_sync_at": at, "status": models.ConnConnected, "updated_at": at,
+			"error_code": nil, "error_message": nil, "error_at": nil,
+		})
 	if res.Error != nil {
 		return fmt.Errorf("set last sync: %w", res.Error)
 	}

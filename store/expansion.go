@@ -20,8 +20,10 @@ import (
 // computed are the columns of a signal that a regeneration sets.
 const computed = "place, priority, priority_basis, probability, estimated_arr_cents, expected_arr_cents, price_basis, price_scope, evidence_scope, gate_failed, gate_unknown, days_to_renewal, antecedents"
 
-var stageSignalColumns = []string{"id", "account_id", "product_id", "place", "priority", "priority_basis", "probability", "estimated_arr_cents",
-	"expected_arr_cents", "price_basis", "price_scope", "evidence_scope", "gate_failed", "gate_unknown", "days_to_renewal", "antecedents"}
+var stageSignalColumns = []string{
+	"id", "account_id", "product_id", "place", "priority", "priority_basis", "probability", "estimated_arr_cents",
+	"expected_arr_cents", "price_basis", "price_scope", "evidence_scope", "gate_failed", "gate_unknown", "days_to_renewal", "antecedents",
+}
 
 // Replaced counts what a replacement of pending signals did.
 type Replaced struct {
@@ -94,11 +96,14 @@ func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, out *Rep
 		{"change signals", `UPDATE expansion_signals x SET (` + computed + `) = (` + staged("s") + `), version = x.version + 1, updated_at = ?
 			FROM stage_signals s WHERE x.org_id = ? AND x.status = 'pending' AND x.account_id = s.account_id AND x.product_id = s.product_id
 			AND (` + staged("x") + `) IS DISTINCT FROM (` + staged("s") + `)`, []any{now, tx.org}, &out.Changed},
-		{"insert signals", `INSERT INTO expansion_signals (org_id, id, account_id, product_id, ` + computed + `, status, version, created_at, updated_at)
+		{
+			"insert signals", `INSERT INTO expansion_signals (org_id, id, account_id, product_id, ` + computed + `, status, version, created_at, updated_at)
 			SELECT ?::uuid, s.id, s.account_id, s.product_id, ` + staged("s") + `, 'pending', 1, ?::timestamptz, ?::timestamptz FROM stage_signals s
 			WHERE NOT EXISTS (SELECT 1 FROM expansion_signals x WHERE x.org_id = ?::uuid AND x.account_id = s.account_id AND x.product_id = s.product_id
 				AND (x.status IN ('pending', 'pitched', 'won') OR x.status_changed_at >= ? AND s.probability - x.probability < ?))`,
-			[]any{tx.org, now, now, tx.org, dismissedSince, rise}, &out.Inserted},
+			[]any{tx.org, now, now, tx.org, dismissedSince, rise},
+			&out.Inserted,
+		},
 	} {
 		res := tx.db.Exec(step.sql, step.args...)
 		if res.Error != nil {

@@ -44,7 +44,7 @@ type OwnerLine struct {
 
 // EachOwner calls fn with every owning account on a day, by id, in one streamed read. The owner belongs to the call.
 func (tx *Tx) EachOwner(ctx context.Context, today time.Time, graceDays int, fn func(*Owner) error) error {
-	day := int32(today.Unix() / 86400) //nolint:gosec // days fit
+	day := int32(today.Unix() / 86400)
 	o, open := Owner{}, false
 	err := tx.stream(ctx, ExpansionRead, []any{tx.orgArg(), today, graceDays}, func(raw [][]byte) error {
 		if !open || uuid.UUID(raw[0]) != o.ID {
@@ -74,7 +74,7 @@ func (tx *Tx) EachOwner(ctx context.Context, today time.Time, graceDays int, fn 
 
 func readOwner(raw [][]byte, day int32, lines []OwnerLine) Owner {
 	o := Owner{
-		ID: uuid.UUID(raw[0]), Segment: uint8(binary.BigEndian.Uint16(raw[1])), //nolint:gosec // 0 to 3
+		ID: uuid.UUID(raw[0]), Segment: uint8(binary.BigEndian.Uint16(raw[1])),
 		Enrollment: rawInt(raw[2]), Seats: rawInt(raw[3]), Active28d: rawInt(raw[4]), P1Open: rawInt(raw[5]), OverdueDays: rawInt(raw[6]),
 		OnboardingPct: rawFloat(raw[7]), Health: rawReal(raw[10]), Risk: rawReal(raw[11]), Expansion: rawReal(raw[12]), Lines: lines,
 	}

@@ -62,7 +62,7 @@ func (tx *Tx) EachOwnedLine(ctx context.Context, today time.Time, graceDays int,
 	return tx.stream(ctx, AffinityRead, []any{tx.orgArg(), today, graceDays}, func(raw [][]byte) error {
 		var l OwnedLine
 		copy(l.AccountID[:], raw[0])
-		l.Segment = uint8(binary.BigEndian.Uint16(raw[1])) //nolint:gosec // 0 to 3
+		l.Segment = uint8(binary.BigEndian.Uint16(raw[1]))
 		if raw[2] != nil {
 			l.HasLine = true
 			copy(l.ProductID[:], raw[2])
@@ -109,7 +109,7 @@ func rawDay(b []byte) (int32, bool) {
 	if b == nil {
 		return 0, false
 	}
-	d := int32(binary.BigEndian.Uint32(b)) //nolint:gosec // two's complement
+	d := int32(binary.BigEndian.Uint32(b))
 	if d == math.MaxInt32 || d == math.MinInt32 {
 		return 0, false
 	}
@@ -120,7 +120,7 @@ func rawInt(b []byte) *int64 {
 	if b == nil {
 		return nil
 	}
-	v := int64(binary.BigEndian.Uint64(b)) //nolint:gosec // two's complement
+	v := int64(binary.BigEndian.Uint64(b))
 	return &v
 }
 

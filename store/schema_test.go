@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,14 +23,56 @@ import (
 )
 
 // all are the models of tables. A model that is missing here fails TestModelsAgreeWithTheSchema.
-var all = []any{models.Org{}, models.User{}, models.Membership{}, models.Session{}, models.APIKey{}, models.Invitation{}, models.OAuthState{}, models.LoginFailure{},
-	models.Run{}, models.RunFailure{}, models.Upload{}, models.UploadChunk{}, models.GovernanceEntry{}, models.GovernanceHead{}, models.IdempotencyKey{}, models.Task{},
-	models.Connection{}, models.ConnectionGrant{}, models.StoredMapping{}, models.SyncCursor{}, models.RawRecord{}, models.RecordLink{}, models.MappingVersion{},
-	models.Account{}, models.Contact{}, models.Opportunity{}, models.Activity{}, models.SubscriptionLine{}, models.FeatureFact{}, models.RuleSet{}, models.Score{},
-	models.Product{}, models.AccountProduct{}, models.ProductPrice{}, models.OrderLine{}, models.Import{},
-	models.AffinityMatrix{}, models.AffinityEntry{}, models.ExpansionRun{}, models.ExpansionSignal{},
-	models.AccountMatch{}, models.AccountARR{}, models.AccountIssue{}, models.ReadinessTally{},
-	models.EduRelease{}, models.EduInstitution{}, models.EduDistrict{}, models.EduPoverty{}}
+var all = []any{
+	models.Org{},
+	models.User{},
+	models.Membership{},
+	models.Session{},
+	models.APIKey{},
+	models.Invitation{},
+	models.OAuthState{},
+	models.LoginFailure{},
+	models.Run{},
+	models.RunFailure{},
+	models.Upload{},
+	models.UploadChunk{},
+	models.GovernanceEntry{},
+	models.GovernanceHead{},
+	models.IdempotencyKey{},
+	models.Task{},
+	models.Connection{},
+	models.ConnectionGrant{},
+	models.StoredMapping{},
+	models.SyncCursor{},
+	models.RawRecord{},
+	models.RecordLink{},
+	models.MappingVersion{},
+	models.Account{},
+	models.Contact{},
+	models.Opportunity{},
+	models.Activity{},
+	models.SubscriptionLine{},
+	models.FeatureFact{},
+	models.RuleSet{},
+	models.Score{},
+	models.Product{},
+	models.AccountProduct{},
+	models.ProductPrice{},
+	models.OrderLine{},
+	models.Import{},
+	models.AffinityMatrix{},
+	models.AffinityEntry{},
+	models.ExpansionRun{},
+	models.ExpansionSignal{},
+	models.AccountMatch{},
+	models.AccountARR{},
+	models.AccountIssue{},
+	models.ReadinessTally{},
+	models.EduRelease{},
+	models.EduInstitution{},
+	models.EduDistrict{},
+	models.EduPoverty{},
+}
 
 // withoutModel are the tables that no program reads row by row.
 var withoutModel = []string{"goose_db_version", "sync_seen", "import_rows"}
@@ -149,7 +190,7 @@ func TestModelsAgreeWithTheSchema(t *testing.T) {
 	}
 	for _, table := range tables(t, c) {
 		name := strings.TrimPrefix(table, "public.")
-		require.True(t, modelled[name] != slices.Contains(withoutModel, name), "%s has neither a model nor a place among those without one, or both", table)
+		require.NotEqual(t, modelled[name], slices.Contains(withoutModel, name), "%s has neither a model nor a place among those without one, or both", table)
 	}
 }
 
@@ -190,7 +231,7 @@ func TestEveryModelIsCompared(t *testing.T) {
 					continue
 				}
 				n++
-				require.True(t, known[ts.Name.Name] != slices.Contains(withoutTable, ts.Name.Name), "models.%s: list it as a table or as something else", ts.Name.Name)
+				require.NotEqual(t, known[ts.Name.Name], slices.Contains(withoutTable, ts.Name.Name), "models.%s: list it as a table or as something else", ts.Name.Name)
 			}
 		}
 	}
@@ -279,7 +320,7 @@ func TestMigrations(t *testing.T) {
 		require.NoError(t, err)
 		for i, m := range status {
 			require.EqualValues(t, i+1, m.Version, m.Name)
-			require.Regexp(t, regexp.MustCompile(`^\d{5}_[a-z_]+\.sql$`), m.Name[strings.LastIndex(m.Name, "/")+1:])
+			require.Regexp(t, `^\d{5}_[a-z_]+\.sql$`, m.Name[strings.LastIndex(m.Name, "/")+1:])
 		}
 	})
 }

@@ -95,8 +95,10 @@ func TestDeathAndCancellation(t *testing.T) {
 		s.work(s.process)
 		s.connect()
 		silent := runs.New(testkit.OpenStore(t, s.db.App, 2), nil, nil, nil)
-		run, already, err := silent.Start(t.Context(), s.admin, runs.StartInput{Kind: models.KindConnectorSync, Subject: "crm_a",
-			WorkflowID: jobs.SyncID(s.org(), models.CRMA), Input: connections.SyncOptions{}})
+		run, already, err := silent.Start(t.Context(), s.admin, runs.StartInput{
+			Kind: models.KindConnectorSync, Subject: "crm_a",
+			WorkflowID: jobs.SyncID(s.org(), models.CRMA), Input: connections.SyncOptions{},
+		})
 		require.NoError(t, err)
 		require.False(t, already)
 		sum, err := s.later().Reconcile(t.Context())

@@ -125,8 +125,10 @@ func TestImports(t *testing.T) {
 		other := auth.Principal{OrgID: s.db.NewOrg(t, "Other"), Kind: "user", ID: models.NewID(), Label: "bob@example.com", Role: auth.Admin, Surface: "rest"}
 		report, err = s.imports.DryRun(t.Context(), other, imports.ImportInput{Resource: "account_products", Body: strings.NewReader(line)})
 		require.NoError(t, err)
-		require.Equal(t, []imports.Problem{{Line: 2, Column: "account_external_id", Reason: "is the id of no account"},
-			{Line: 2, Column: "sku", Reason: "is the code of no product"}}, report.Errors)
+		require.Equal(t, []imports.Problem{
+			{Line: 2, Column: "account_external_id", Reason: "is the id of no account"},
+			{Line: 2, Column: "sku", Reason: "is the code of no product"},
+		}, report.Errors)
 		require.EqualValues(t, 1, report.Bad)
 	})
 

@@ -69,7 +69,7 @@ func (s *system) spawn() (kill func()) {
 	require.NoError(s.tb, err)
 	exe, err := os.Executable()
 	require.NoError(s.tb, err)
-	cmd := exec.Command(exe, "-serve", string(raw)) //nolint:gosec // ourselves
+	cmd := exec.Command(exe, "-serve", string(raw))
 	out, err := cmd.StdoutPipe()
 	require.NoError(s.tb, err)
 	require.NoError(s.tb, cmd.Start())

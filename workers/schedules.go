@@ -41,11 +41,14 @@ func (s *Schedules) EnsureSync(ctx context.Context, org uuid.UUID, p models.Prov
 	return s.ensure(ctx, client.ScheduleOptions{
 		ID: s.prefix + SyncScheduleID(org, p),
 		Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{
-			{Every: jobs.SyncEvery, Offset: jobs.SyncOffset(org, p)}}},
-		Action: &client.ScheduleWorkflowAction{ID: s.prefix + "scheduled/" + jobs.SyncID(org, p), Workflow: workflows.ScheduledSyncName,
+			{Every: jobs.SyncEvery, Offset: jobs.SyncOffset(org, p)},
+		}},
+		Action: &client.ScheduleWorkflowAction{
+			ID: s.prefix + "scheduled/" + jobs.SyncID(org, p), Workflow: workflows.ScheduledSyncName,
 			Args: []any{activities.ConnectionRef{OrgID: org, Provider: p}}, TaskQueue: s.prefix + workflows.QueueSync,
 			TypedSearchAttributes: temporal.NewSearchAttributes(workflows.OrgIDAttribute.ValueSet(org.String()), workflows.ProviderAttribute.ValueSet(string(p))),
-			StaticSummary:         "Start the incremental sync of " + string(p)},
+			StaticSummary:         "Start the incremental sync of " + string(p),
+		},
 	})
 }
 
@@ -68,10 +71,14 @@ func (s *Schedules) EnsurePlatform(ctx context.Context) error {
 		{"schedule/reconcile-runs", workflows.ReconcileRunsName, "Compare live runs with their workflows", time.Minute},
 		{"schedule/keep-grants-alive", workflows.KeepAliveName, "Refresh idle grants", 24 * time.Hour},
 	} {
-		err := s.ensure(ctx, client.ScheduleOptions{ID: s.prefix + p.id,
+		err := s.ensure(ctx, client.ScheduleOptions{
+			ID:   s.prefix + p.id,
 			Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: p.every}}},
-			Action: &client.ScheduleWorkflowAction{ID: s.prefix + p.id[len("schedule/"):], Workflow: p.workflow, Args: []any{},
-				TaskQueue: s.prefix + workflows.QueueSync, StaticSummary: p.summary}})
+			Action: &client.ScheduleWorkflowAction{
+				ID: s.prefix + p.id[len("schedule/"):], Workflow: p.workflow, Args: []any{},
+				TaskQueue: s.prefix + workflows.QueueSync, StaticSummary: p.summary,
+			},
+		})
 		if err != nil {
 			return err
 		}
@@ -98,7 +105,8 @@ func (s *Schedules) ensure(ctx context.Context, o client.ScheduleOptions) error 
 				next.State.Paused, next.State.Note = false, ""
 			}
 			return &client.ScheduleUpdate{Schedule: &next}, nil
-		}})
+		},
+	})
 	return engineFault(err)
 }
 

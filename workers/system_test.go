@@ -70,8 +70,10 @@ type process struct {
 
 func setup(tb testing.TB, cfg sandbox.Config) *system {
 	tb.Helper()
-	s := &system{tb: tb, db: testkit.Database(tb, testkit.Product(tb)), prefix: "t" + strings.ToLower(rand.Text()[:8]) + "-",
-		keyset: filepath.Join(tb.TempDir(), "keyset.json")}
+	s := &system{
+		tb: tb, db: testkit.Database(tb, testkit.Product(tb)), prefix: "t" + strings.ToLower(rand.Text()[:8]) + "-",
+		keyset: filepath.Join(tb.TempDir(), "keyset.json"),
+	}
 	box, err := sandbox.New(cfg)
 	require.NoError(tb, err)
 	server := httptest.NewServer(box.Handler())
@@ -103,7 +105,8 @@ func build(st *store.Store, c client.Client, prefix, keyset, sandboxURL string) 
 	base := sandboxURL + "/" + salesforce.Provider
 	provider, err := crma.New(connectors.Settings{
 		AuthorizeURL: base + "/services/oauth2/authorize", TokenURL: base + "/services/oauth2/token", RevokeURL: base + "/services/oauth2/revoke",
-		APIURL: base, ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret}, crma.Options{})
+		APIURL: base, ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret,
+	}, crma.Options{})
 	if err != nil {
 		return p, err
 	}
@@ -113,8 +116,10 @@ func build(st *store.Store, c client.Client, prefix, keyset, sandboxURL string) 
 	}
 	p.starter, p.schedules = workflows.NewStarter(c, prefix), workers.NewSchedules(c, prefix)
 	p.runs = runs.New(st, p.starter, nil, nil)
-	p.connections, err = connections.New(connections.Config{Store: st, Vault: v, Runs: p.runs, Schedules: p.schedules,
-		Providers: map[models.Provider]connectors.Provider{models.CRMA: provider}})
+	p.connections, err = connections.New(connections.Config{
+		Store: st, Vault: v, Runs: p.runs, Schedules: p.schedules,
+		Providers: map[models.Provider]connectors.Provider{models.CRMA: provider},
+	})
 	rec := &records.Service{Store: st, Clock: time.Now}
 	p.activities = workers.Activities{
 		Sync:        &activities.Sync{Connections: p.connections, Records: rec, Runs: p.runs},
@@ -156,8 +161,10 @@ func (s *system) connect() {
 	require.NoError(s.tb, err)
 	u, err := url.Parse(back)
 	require.NoError(s.tb, err)
-	st, err := s.connections.CompleteAuth(s.tb.Context(), connections.Callback{Provider: models.CRMA, State: u.Query().Get("state"),
-		Code: u.Query().Get("code"), RedirectURI: redirect, Principal: s.admin})
+	st, err := s.connections.CompleteAuth(s.tb.Context(), connections.Callback{
+		Provider: models.CRMA, State: u.Query().Get("state"),
+		Code: u.Query().Get("code"), RedirectURI: redirect, Principal: s.admin,
+	})
 	require.NoError(s.tb, err)
 	require.Equal(s.tb, models.ConnConnected, st.Status)
 }
@@ -195,8 +202,10 @@ func (s *system) succeeded(run models.Run) models.Run {
 }
 
 // tableOf are the provider's objects and where their records are kept.
-var tableOf = map[string]string{"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities", "Product2": "products",
-	"PricebookEntry": "product_prices", "OpportunityLineItem": "order_lines", "Asset": "account_products"}
+var tableOf = map[string]string{
+	"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities", "Product2": "products",
+	"PricebookEntry": "product_prices", "OpportunityLineItem": "order_lines", "Asset": "account_products",
+}
 
 // held is how many records of all objects the provider holds.
 func (s *system) held() (n int) {

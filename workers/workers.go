@@ -46,7 +46,8 @@ type Queue struct {
 // and in workflows.Launches, and comes with a recorded history.
 func Queues(a Activities) []Queue {
 	return []Queue{
-		{Name: workflows.QueueSync, Slots: 64,
+		{
+			Name: workflows.QueueSync, Slots: 64,
 			Workflows: map[string]any{
 				workflows.ConnectorSyncName: workflows.ConnectorSync,
 				workflows.RemapRecordsName:  workflows.RemapRecords,
@@ -54,21 +55,26 @@ func Queues(a Activities) []Queue {
 				workflows.KeepAliveName:     workflows.KeepGrantsAlive,
 				workflows.ScheduledSyncName: workflows.ScheduledSync,
 			},
-			Activities: []any{a.Sync, a.Remap, a.Runs, a.Connections}},
-		{Name: workflows.QueueCompute, Slots: runtime.NumCPU(),
+			Activities: []any{a.Sync, a.Remap, a.Runs, a.Connections},
+		},
+		{
+			Name: workflows.QueueCompute, Slots: runtime.NumCPU(),
 			Workflows: map[string]any{
 				workflows.ScoreAccountsName:       workflows.ScoreAccounts,
 				workflows.MatchAccountsName:       workflows.MatchAccounts,
 				workflows.RecomputeAffinityName:   workflows.RecomputeAffinity,
 				workflows.RegenerateExpansionName: workflows.RegenerateExpansion,
 			},
-			Activities: []any{a.Compute, a.Expansion, a.Runs}},
-		{Name: workflows.QueueIngest, Slots: 2,
+			Activities: []any{a.Compute, a.Expansion, a.Runs},
+		},
+		{
+			Name: workflows.QueueIngest, Slots: 2,
 			Workflows: map[string]any{
 				workflows.IngestDatasetName: workflows.IngestDataset,
 				workflows.ImportFileName:    workflows.ImportFile,
 			},
-			Activities: []any{a.Ingest, a.Import, a.Runs}},
+			Activities: []any{a.Ingest, a.Import, a.Runs},
+		},
 	}
 }
 
@@ -81,8 +87,8 @@ func Names(queues []Queue) []string {
 		}
 		for _, a := range q.Activities {
 			t := reflect.TypeOf(a)
-			for i := range t.NumMethod() {
-				out = append(out, q.Name+" activity "+t.Method(i).Name)
+			for method := range t.Methods() {
+				out = append(out, q.Name+" activity "+method.Name)
 			}
 		}
 	}

@@ -66,9 +66,11 @@ func recordings() []recording {
 		}
 	}
 	sync := func(plan activities.Plan, pull any) map[string]any {
-		return map[string]any{"PlanSync": answer[activities.PlanInput](plan), "PullPages": pull, "TombstoneUnseen": batch(true),
+		return map[string]any{
+			"PlanSync": answer[activities.PlanInput](plan), "PullPages": pull, "TombstoneUnseen": batch(true),
 			"PullDeletions": batch(false), "ResolveLinks": counted, "MatchOrg": counted, "ScoreOrg": counted,
-			"FinishRun": ok[activities.FinishInput], "NoteWait": ok[activities.WaitInput]}
+			"FinishRun": ok[activities.FinishInput], "NoteWait": ok[activities.WaitInput],
+		}
 	}
 	matrix := answer[activities.RunRef](activities.CountResult{Counts: map[string]int64{"accounts": 3, "entries": 4}})
 	signals := answer[activities.RunRef](activities.CountResult{Counts: map[string]int64{"signals": 5}})
@@ -76,45 +78,61 @@ func recordings() []recording {
 	in := workflows.SyncInput{OrgID: org, RunID: run, Provider: models.CRMA}
 	remap := workflows.RemapRecordsInput{OrgID: org, RunID: run, Provider: models.CRMA}
 	return []recording{
-		{workflow: workflows.ConnectorSyncName, name: "full", input: workflows.SyncInput{OrgID: org, RunID: run, Provider: models.CRMA, Full: true},
-			fakes: sync(activities.Plan{Objects: []activities.PlannedObject{{Name: "Account", Full: true}, {Name: "Contact", After: []string{"Account"}}}}, batch(true))},
+		{
+			workflow: workflows.ConnectorSyncName, name: "full", input: workflows.SyncInput{OrgID: org, RunID: run, Provider: models.CRMA, Full: true},
+			fakes: sync(activities.Plan{Objects: []activities.PlannedObject{{Name: "Account", Full: true}, {Name: "Contact", After: []string{"Account"}}}}, batch(true)),
+		},
 		{workflow: workflows.ConnectorSyncName, name: "incremental", input: in, fakes: sync(one, batch(false))},
 		{workflow: workflows.ConnectorSyncName, name: "waiting", input: in, fakes: sync(one, waitsOnce())},
 		{workflow: workflows.ConnectorSyncName, name: "cancelled", input: in, fakes: sync(one, blocks), drive: cancelBlocked, fails: true},
 		{workflow: workflows.RemapRecordsName, name: "done", input: remap, fakes: map[string]any{
 			"PlanRemap":  answer[activities.SyncRef](activities.RemapPlan{Version: 3, Objects: []string{"Account", "Contact"}}),
 			"RemapBatch": answer[activities.RemapInput](activities.RemapResult{Version: 3, Done: true, Counts: counts}),
-			"ScoreOrg":   counted, "FinishRun": ok[activities.FinishInput]}},
-		{workflow: workflows.ScoreAccountsName, name: "done", input: workflows.ScoreAccountsInput{OrgID: org, RunID: run},
-			fakes: map[string]any{"ScoreOrg": counted, "FinishRun": ok[activities.FinishInput]}},
-		{workflow: workflows.MatchAccountsName, name: "done", input: workflows.MatchAccountsInput{OrgID: org, RunID: run},
-			fakes: map[string]any{"MatchOrg": counted, "FinishRun": ok[activities.FinishInput]}},
+			"ScoreOrg":   counted, "FinishRun": ok[activities.FinishInput],
+		}},
+		{
+			workflow: workflows.ScoreAccountsName, name: "done", input: workflows.ScoreAccountsInput{OrgID: org, RunID: run},
+			fakes: map[string]any{"ScoreOrg": counted, "FinishRun": ok[activities.FinishInput]},
+		},
+		{
+			workflow: workflows.MatchAccountsName, name: "done", input: workflows.MatchAccountsInput{OrgID: org, RunID: run},
+			fakes: map[string]any{"MatchOrg": counted, "FinishRun": ok[activities.FinishInput]},
+		},
 		{workflow: workflows.RecomputeAffinityName, name: "done", input: workflows.RecomputeAffinityInput{OrgID: org, RunID: run}, fakes: map[string]any{
-			"AwaitExpansionTurn": answer[activities.RunRef](activities.TurnResult{}), "RecomputeMatrix": matrix, "FinishRun": ok[activities.FinishInput]}},
+			"AwaitExpansionTurn": answer[activities.RunRef](activities.TurnResult{}), "RecomputeMatrix": matrix, "FinishRun": ok[activities.FinishInput],
+		}},
 		{workflow: workflows.RegenerateExpansionName, name: "first", input: workflows.RegenerateExpansionInput{OrgID: org, RunID: run}, fakes: map[string]any{
 			"AwaitExpansionTurn": answer[activities.RunRef](activities.TurnResult{NoMatrix: true}), "RecomputeMatrix": matrix,
-			"RegenerateSignals": signals, "FinishRun": ok[activities.FinishInput]}},
+			"RegenerateSignals": signals, "FinishRun": ok[activities.FinishInput],
+		}},
 		{workflow: workflows.RegenerateExpansionName, name: "after_affinity", input: workflows.RegenerateExpansionInput{OrgID: org, RunID: run}, fakes: map[string]any{
-			"AwaitExpansionTurn": waitsATurn(), "RegenerateSignals": signals, "FinishRun": ok[activities.FinishInput]}},
+			"AwaitExpansionTurn": waitsATurn(), "RegenerateSignals": signals, "FinishRun": ok[activities.FinishInput],
+		}},
 		{workflow: workflows.ReconcileRunsName, name: "done", fakes: map[string]any{
 			"ReconcileLiveRuns": func(context.Context) (activities.ReconcileResult, error) {
 				return activities.ReconcileResult{Looked: 2, Closed: 1}, nil
-			}}},
+			},
+		}},
 		{workflow: workflows.KeepAliveName, name: "done", fakes: map[string]any{
 			"RefreshIdleGrants": func(context.Context) (activities.KeepAliveResult, error) {
 				return activities.KeepAliveResult{Refreshed: 1}, nil
-			}}},
+			},
+		}},
 		{workflow: workflows.ScheduledSyncName, name: "done", input: activities.ConnectionRef{OrgID: org, Provider: models.CRMA}, fakes: map[string]any{
-			"StartScheduledSync": answer[activities.ConnectionRef](activities.ScheduledSyncResult{Started: true, RunID: run})}},
+			"StartScheduledSync": answer[activities.ConnectionRef](activities.ScheduledSyncResult{Started: true, RunID: run}),
+		}},
 		{workflow: workflows.IngestDatasetName, name: "loaded", input: workflows.IngestInput{IngestRef: activities.IngestRef{RunRef: ref}}, fakes: map[string]any{
 			"RegisterRelease": answer[activities.IngestRef](activities.RegisterResult{ReleaseID: run}),
 			"LoadRelease":     answer[activities.ReleaseInput](activities.LoadResult{Rows: 10}),
 			"PublishRelease":  answer[activities.ReleaseInput](activities.PublishResult{Current: true}),
 			"MatchEveryOrg":   answer[activities.MatchEveryInput](activities.MatchEveryResult{Done: true, Orgs: 1}),
-			"CloseIngest":     ok[activities.CloseInput], "FinishRun": ok[activities.FinishInput]}},
+			"CloseIngest":     ok[activities.CloseInput], "FinishRun": ok[activities.FinishInput],
+		}},
 		{workflow: workflows.ImportFileName, name: "merged", input: importing, fakes: imported(nil)},
-		{workflow: workflows.ImportFileName, name: "refused", input: importing, fails: true,
-			fakes: imported(temporal.NewNonRetryableApplicationError("1 of 10 rows cannot be imported.", "bad_file", nil))},
+		{
+			workflow: workflows.ImportFileName, name: "refused", input: importing, fails: true,
+			fakes: imported(temporal.NewNonRetryableApplicationError("1 of 10 rows cannot be imported.", "bad_file", nil)),
+		},
 	}
 }
 
@@ -138,7 +156,8 @@ func imported(err error) map[string]any {
 		"MergeImport": func(context.Context, activities.ImportRef) (activities.MergeImportResult, error) {
 			return activities.MergeImportResult{Counts: counts, Scores: true}, err
 		},
-		"CloseImport": ok[activities.ImportRef], "MatchOrg": counted, "ScoreOrg": counted, "FinishRun": ok[activities.FinishInput]}
+		"CloseImport": ok[activities.ImportRef], "MatchOrg": counted, "ScoreOrg": counted, "FinishRun": ok[activities.FinishInput],
+	}
 }
 
 // waitsOnce is a provider that first asks to wait.

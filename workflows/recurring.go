@@ -18,8 +18,10 @@ const (
 
 // recurringOptions give up early: the schedule comes again.
 func recurringOptions(ctx workflow.Context, limit time.Duration, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: limit, Summary: summary,
-		HeartbeatTimeout: heartbeat, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: 3}})
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: limit, Summary: summary,
+		HeartbeatTimeout: heartbeat, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: 3},
+	})
 }
 
 // ReconcileRuns starts queued runs whose workflow never started and closes runs whose workflow has ended.

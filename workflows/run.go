@@ -38,21 +38,27 @@ var retries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoeffici
 // batchOptions are for batches that end within half a minute and heartbeat all the time. A cancelled one is waited
 // for: its run is closed only once nothing more is written.
 func batchOptions(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 5 * time.Minute,
-		HeartbeatTimeout: heartbeat, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 5 * time.Minute,
+		HeartbeatTimeout:    heartbeat, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary,
+	})
 }
 
 // stepOptions are for single steps that may take a while.
 func stepOptions(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 15 * time.Minute,
-		HeartbeatTimeout: heartbeat, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary})
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 15 * time.Minute,
+		HeartbeatTimeout:    heartbeat, RetryPolicy: &retries, WaitForCancellation: true, Summary: summary,
+	})
 }
 
 // computeOptions are for computations over a whole organization.
 func computeOptions(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: queueBeside(ctx, QueueCompute),
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           queueBeside(ctx, QueueCompute),
 		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: heartbeat, WaitForCancellation: true, Summary: summary,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5}})
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
+	})
 }
 
 // finish closes the run of a workflow that ends with err, also when it was cancelled, and returns err as it is.
@@ -63,8 +69,10 @@ func finish(ctx workflow.Context, in activities.FinishInput, err error) error {
 	}
 	closing, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	closing = workflow.WithActivityOptions(closing, workflow.ActivityOptions{StartToCloseTimeout: time.Minute, Summary: "Close the run as " + string(in.Status),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute}})
+	closing = workflow.WithActivityOptions(closing, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute, Summary: "Close the run as " + string(in.Status),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute},
+	})
 	if closeErr := workflow.ExecuteActivity(closing, (*activities.Runs)(nil).FinishRun, in).Get(closing, nil); err == nil {
 		return closeErr
 	}
@@ -106,9 +114,11 @@ func Outcome(err error) (status models.RunStatus, code, message string) {
 	return models.RunFailed, string(fault.Internal), "The job failed for an internal reason; the log of the worker has the cause."
 }
 
-var codes = []fault.Code{fault.Invalid, fault.Unauthenticated, fault.Denied, fault.NotFound, fault.Conflict, fault.Stale, fault.TooLarge,
+var codes = []fault.Code{
+	fault.Invalid, fault.Unauthenticated, fault.Denied, fault.NotFound, fault.Conflict, fault.Stale, fault.TooLarge,
 	fault.Throttled, fault.ReauthRequired, fault.ClientMisconfig, fault.ScopeMissing, fault.QuotaDay, fault.CursorDead,
-	fault.SchemaDrift, fault.Unavailable, fault.BadFile, fault.PreconditionNeeded}
+	fault.SchemaDrift, fault.Unavailable, fault.BadFile, fault.PreconditionNeeded,
+}
 
 func knownCode(t string) bool {
 	for _, c := range codes {

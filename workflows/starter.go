@@ -49,9 +49,11 @@ func Launches() map[string]LaunchFunc {
 		models.KindConnectorSync: launchSync,
 		models.KindRemap: func(run models.Run) (Launch, error) {
 			p := models.Provider(run.Subject)
-			return Launch{Workflow: RemapRecordsName, Queue: QueueSync, Summary: "Map the records of " + run.Subject + " again",
+			return Launch{
+				Workflow: RemapRecordsName, Queue: QueueSync, Summary: "Map the records of " + run.Subject + " again",
 				Input:      RemapRecordsInput{OrgID: run.OrgID, RunID: run.ID, Provider: p},
-				Attributes: []temporal.SearchAttributeUpdate{ProviderAttribute.ValueSet(run.Subject)}}, nil
+				Attributes: []temporal.SearchAttributeUpdate{ProviderAttribute.ValueSet(run.Subject)},
+			}, nil
 		},
 		models.KindIngest:    launchIngest,
 		models.KindMatch:     launchMatch,
@@ -59,8 +61,10 @@ func Launches() map[string]LaunchFunc {
 		models.KindAffinity:  launchAffinity,
 		models.KindExpansion: launchExpansion,
 		models.KindScore: func(run models.Run) (Launch, error) {
-			return Launch{Workflow: ScoreAccountsName, Queue: QueueCompute, Summary: "Score accounts",
-				Input: ScoreAccountsInput{OrgID: run.OrgID, RunID: run.ID}}, nil
+			return Launch{
+				Workflow: ScoreAccountsName, Queue: QueueCompute, Summary: "Score accounts",
+				Input: ScoreAccountsInput{OrgID: run.OrgID, RunID: run.ID},
+			}, nil
 		},
 	}
 }
@@ -76,9 +80,11 @@ func launchSync(run models.Run) (Launch, error) {
 	if o.Full {
 		summary = "Full sync of " + run.Subject
 	}
-	return Launch{Workflow: ConnectorSyncName, Queue: QueueSync, Summary: summary,
+	return Launch{
+		Workflow: ConnectorSyncName, Queue: QueueSync, Summary: summary,
 		Input:      SyncInput{OrgID: run.OrgID, RunID: run.ID, Provider: models.Provider(run.Subject), Full: o.Full},
-		Attributes: []temporal.SearchAttributeUpdate{ProviderAttribute.ValueSet(run.Subject)}}, nil
+		Attributes: []temporal.SearchAttributeUpdate{ProviderAttribute.ValueSet(run.Subject)},
+	}, nil
 }
 
 // Starter starts and watches workflows through a Temporal client; it implements jobs.Starter.
@@ -110,11 +116,13 @@ func (s *Starter) Start(ctx context.Context, run models.Run) error {
 		return err
 	}
 	attributes := append([]temporal.SearchAttributeUpdate{OrgIDAttribute.ValueSet(run.OrgID.String())}, l.Attributes...)
-	options := client.StartWorkflowOptions{ID: s.id(run), TaskQueue: s.prefix + l.Queue,
+	options := client.StartWorkflowOptions{
+		ID: s.id(run), TaskQueue: s.prefix + l.Queue,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		Memo:                     map[string]any{memoRun: run.ID.String()},
-		TypedSearchAttributes:    temporal.NewSearchAttributes(attributes...), StaticSummary: l.Summary}
+		TypedSearchAttributes:    temporal.NewSearchAttributes(attributes...), StaticSummary: l.Summary,
+	}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		if _, err := s.client.ExecuteWorkflow(ctx, options, l.Workflow, l.Input); err != nil {
 			return unavailable(err)

@@ -63,7 +63,8 @@ func (o *SyncObject) ended() bool { return o.Stage == stageDone || o.Stage == st
 // the accounts. Cancelling it is safe at any step; its run is closed truthfully whatever happens.
 func ConnectorSync(ctx workflow.Context, in SyncInput) (SyncProgress, error) {
 	s := &syncer{in: in, state: in.State, ref: activities.SyncRef{
-		RunRef: activities.RunRef{OrgID: in.OrgID, RunID: in.RunID}, Provider: in.Provider}}
+		RunRef: activities.RunRef{OrgID: in.OrgID, RunID: in.RunID}, Provider: in.Provider,
+	}}
 	if s.state.Counts == nil {
 		s.state.Counts = map[string]int64{}
 	}

@@ -13,8 +13,6 @@ import (
 )
 
 //go:fix inline
-func p[T any](v T) *T { return new(v) }
-
 // good returns an account without issues.
 func good() readiness.Account {
 	return readiness.Account{
@@ -148,17 +146,17 @@ func tally(n int) *readiness.Tally {
 
 func TestLevel(t *testing.T) {
 	t.Parallel()
-	fresh := readiness.Sources{CRMConnected: true, SinceSync: p(2 * time.Hour)}
+	fresh := readiness.Sources{CRMConnected: true, SinceSync: new(2 * time.Hour)}
 	with := func(change func(*readiness.Sources)) readiness.Sources {
 		s := fresh
 		change(&s)
 		return s
 	}
 	failing := with(func(s *readiness.Sources) { s.Failing = 1 })
-	lagging := with(func(s *readiness.Sources) { s.Lag = p(24*time.Hour + 1) })
-	edge := with(func(s *readiness.Sources) { s.SinceSync = p(24 * time.Hour) })
-	weekOld := with(func(s *readiness.Sources) { s.SinceSync = p(7 * 24 * time.Hour) })
-	older := with(func(s *readiness.Sources) { s.SinceSync = p(7*24*time.Hour + 1) })
+	lagging := with(func(s *readiness.Sources) { s.Lag = new(24*time.Hour + 1) })
+	edge := with(func(s *readiness.Sources) { s.SinceSync = new(24 * time.Hour) })
+	weekOld := with(func(s *readiness.Sources) { s.SinceSync = new(7 * 24 * time.Hour) })
+	older := with(func(s *readiness.Sources) { s.SinceSync = new(7*24*time.Hour + 1) })
 	tests := []struct {
 		name    string
 		n       int

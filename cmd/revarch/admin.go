@@ -115,7 +115,8 @@ func createKeyCommand() *cobra.Command {
 }
 
 func verifyLogCommand() *cobra.Command {
-	return &cobra.Command{Use: "verify-log", Short: "Check the governance log's hash chain of every organization", Args: cobra.NoArgs,
+	return &cobra.Command{
+		Use: "verify-log", Short: "Check the governance log's hash chain of every organization", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, func(ctx context.Context, a *app) error {
 				bad := 0
@@ -138,11 +139,13 @@ func verifyLogCommand() *cobra.Command {
 				}
 				return err
 			})
-		}}
+		},
+	}
 }
 
 func rotateKeysCommand() *cobra.Command {
-	return &cobra.Command{Use: "rotate-keys", Short: "Make a new encryption key and seal every stored grant with it", Args: cobra.NoArgs,
+	return &cobra.Command{
+		Use: "rotate-keys", Short: "Make a new encryption key and seal every stored grant with it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, func(ctx context.Context, a *app) error {
 				if err := a.vault.Rotate(); err != nil {
@@ -155,5 +158,6 @@ func rotateKeysCommand() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "sealed %d grant(s) anew\n", n)
 				return a.vault.DropOldKeys()
 			})
-		}}
+		},
+	}
 }

@@ -459,14 +459,18 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"admin":    {"admin": true, "operator": true, "key admin": true},
 		"platform": {"operator": true, "operator key admin": true},
 	}
-	callers := map[string]caller{"nobody": {s: s}, "viewer": viewer, "rep": rep, "manager": manager, "admin": admin, "operator": operator,
-		"operator key admin": s.key(system, auth.ScopeAdmin), "operator key read": s.key(system, auth.ScopeRead)}
+	callers := map[string]caller{
+		"nobody": {s: s}, "viewer": viewer, "rep": rep, "manager": manager, "admin": admin, "operator": operator,
+		"operator key admin": s.key(system, auth.ScopeAdmin), "operator key read": s.key(system, auth.ScopeRead),
+	}
 	for _, scope := range auth.Scopes {
 		callers["key "+string(scope)] = s.key(org, scope)
 	}
 	may["admin"]["operator key admin"], may["operate"]["operator key admin"], may["read"]["operator key read"] = true, true, true
-	public := []string{"POST /api/auth/login", "POST /api/auth/logout", "GET /api/auth/invitations/{token}", "POST /api/auth/invitations/{token}/accept",
-		"GET /api/connectors/{provider}/callback", "GET /api/tools", "POST /api/tools/{name}"} // tools: by the permission of each
+	public := []string{
+		"POST /api/auth/login", "POST /api/auth/logout", "GET /api/auth/invitations/{token}", "POST /api/auth/invitations/{token}/accept",
+		"GET /api/connectors/{provider}/callback", "GET /api/tools", "POST /api/tools/{name}",
+	} // tools: by the permission of each
 	path := func(p string) string {
 		return regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(p, func(name string) string {
 			known := map[string]string{"{id}": uuid.NewString(), "{provider}": "crm_a", "{dataset}": "nothing", "{token}": "x", "{name}": "x", "{resource}": "accounts"}[name]
@@ -478,7 +482,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	for _, op := range operations(s.srv.OpenAPI()) {
 		perm := permission(op)
 		name := op.Method + " " + op.Path
-		require.True(t, (perm == "") == slices.Contains(public, name), "%s: an operation without a permission must be listed here, and one that is listed has none", name)
+		require.Equal(t, (perm == ""), slices.Contains(public, name), "%s: an operation without a permission must be listed here, and one that is listed has none", name)
 		if perm == "" || op.Path == "/api/mcp" {
 			continue
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -126,9 +127,7 @@ func (s *system) settings(c caller, change map[string]any) map[string]any {
 	var out map[string]any
 	c.ok(http.MethodGet, "/api/settings/organization", nil, &out)
 	delete(out, "id")
-	for k, v := range change {
-		out[k] = v
-	}
+	maps.Copy(out, change)
 	return out
 }
 
@@ -236,8 +235,10 @@ func TestBadMappings(t *testing.T) {
 	entry := func(object, source, target, transform string) map[string]any {
 		return map[string]any{"object": object, "source_field": source, "target_field": target, "transform": transform, "required": false}
 	}
-	bad := []map[string]any{entry("Account", "Nothing__c", "segment", ""), entry("Account", "Name", "no_such_target", ""), entry("Nowhere", "Name", "name", ""),
-		entry("Account", "Name", "name", "no_such_transform")}
+	bad := []map[string]any{
+		entry("Account", "Nothing__c", "segment", ""), entry("Account", "Name", "no_such_target", ""), entry("Nowhere", "Name", "name", ""),
+		entry("Account", "Name", "name", "no_such_transform"),
+	}
 	p := admin.with("If-Match", etag).refused(http.MethodPut, "/api/connectors/crm_a/mappings", map[string]any{"mappings": append(append([]map[string]any{}, set.Mappings...), bad...)},
 		http.StatusUnprocessableEntity, "invalid")
 	require.GreaterOrEqual(t, len(p.Errors), len(bad), "one error per bad entry: %+v", p.Errors)

@@ -163,8 +163,10 @@ func (c *copyOf) call(method, path string, out any) (status int, ok bool) {
 // connect goes through the consent page with the API key.
 func (c *copyOf) connect() {
 	c.tb.Helper()
-	d := &demo{base: c.ready.AppURL, public: c.ready.AppURL, key: c.ready.APIKey, client: &http.Client{Timeout: time.Minute,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	d := &demo{base: c.ready.AppURL, public: c.ready.AppURL, key: c.ready.APIKey, client: &http.Client{
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 	require.NoError(c.tb, d.connect(c.tb.Context()))
 }
 
@@ -299,8 +301,14 @@ func TestTwoCopiesSideBySide(t *testing.T) {
 	one, two := newCopy(t, "--demo", "--sandbox-accounts", "120"), newCopy(t, "--demo", "--sandbox-accounts", "60", "--sandbox-seed", "7")
 	one.start()
 	two.start()
-	for _, pair := range [][2]string{{one.ready.AppURL, two.ready.AppURL}, {one.ready.SandboxURL, two.ready.SandboxURL}, {one.ready.TemporalAddress, two.ready.TemporalAddress},
-		{one.ready.TemporalUIURL, two.ready.TemporalUIURL}, {one.ready.DatabaseURL, two.ready.DatabaseURL}, {one.ready.APIKey, two.ready.APIKey}} {
+	for _, pair := range [][2]string{
+		{one.ready.AppURL, two.ready.AppURL},
+		{one.ready.SandboxURL, two.ready.SandboxURL},
+		{one.ready.TemporalAddress, two.ready.TemporalAddress},
+		{one.ready.TemporalUIURL, two.ready.TemporalUIURL},
+		{one.ready.DatabaseURL, two.ready.DatabaseURL},
+		{one.ready.APIKey, two.ready.APIKey},
+	} {
 		require.NotEqual(t, pair[0], pair[1])
 	}
 	one.sameAsProvider()

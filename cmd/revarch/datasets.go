@@ -29,14 +29,16 @@ func datasetsCommand() *cobra.Command {
 	p.StringVar(&api, "api", "", "address of the app (default: that of revarch up)")
 	p.StringVar(&key, "key", "", "API key of the system organization (default: that of revarch up)")
 	p.StringVar(&data, "data", "", "data folder of revarch up")
-	ingest := &cobra.Command{Use: "ingest FILE|DIR|URL", Short: "Load a file, every recognized file of a folder, or a published file", Args: cobra.ExactArgs(1),
+	ingest := &cobra.Command{
+		Use: "ingest FILE|DIR|URL", Short: "Load a file, every recognized file of a folder, or a published file", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := client(cmd)
 			if err != nil {
 				return err
 			}
 			return cl.Send(cmd.Context(), args[0], send)
-		}}
+		},
+	}
 	f := ingest.Flags()
 	f.StringVar(&send.Dataset, "dataset", "", "ipeds_hd, saipe_districts or ccd_lea_directory (default: told by the content)")
 	f.IntVar(&send.Year, "year", 0, "year of the vintage, where neither name nor content tell it")
@@ -85,7 +87,7 @@ func (s *stack) renameInstitutions(ctx context.Context) error {
 		return err
 	}
 	defer a.close()
-	entries, err := a.datasets().Roster(ctx, rosterDistricts, rosterInstitutions, int64(s.o.seed)) //nolint:gosec // G115: any number will do
+	entries, err := a.datasets().Roster(ctx, rosterDistricts, rosterInstitutions, int64(s.o.seed))
 	if err != nil || len(entries) == 0 {
 		return err
 	}

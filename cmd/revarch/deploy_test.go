@@ -62,8 +62,8 @@ func readRepository(t *testing.T, name string) string {
 func knownVariables(t *testing.T) []string {
 	t.Helper()
 	fill := func(v reflect.Value) {
-		for i := range v.NumField() {
-			switch f := v.Field(i); f.Kind() {
+		for _, field := range v.Fields() {
+			switch f := field; f.Kind() {
 			case reflect.String:
 				f.SetString("x")
 			case reflect.Float64:
@@ -214,7 +214,7 @@ func TestImageGetsEveryPackage(t *testing.T) {
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	folders := map[string]bool{}
-	for _, path := range strings.Fields(string(out)) {
+	for path := range strings.FieldsSeq(string(out)) {
 		if rest, ok := strings.CutPrefix(path, "revarch/"); ok {
 			top, _, _ := strings.Cut(rest, "/")
 			folders[top] = true

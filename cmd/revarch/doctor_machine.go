@@ -62,7 +62,7 @@ func (d *doctor) diskSpace() {
 		}
 		at = filepath.Dir(at)
 	}
-	free := s.Bavail * uint64(s.Bsize) //nolint:gosec // G115: a block size is positive
+	free := s.Bavail * uint64(s.Bsize)
 	text := fmt.Sprintf("%.1f GiB free in %s", float64(free)/(1<<30), at)
 	switch {
 	case free < leastSpace:

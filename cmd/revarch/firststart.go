@@ -37,7 +37,7 @@ const (
 
 func readCredentials(data string) (credentials, error) {
 	var c credentials
-	raw, err := os.ReadFile(filepath.Join(data, "credentials.json")) //nolint:gosec // G304: our own data folder
+	raw, err := os.ReadFile(filepath.Join(data, "credentials.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -137,7 +137,9 @@ func (s *stack) ensureOrg(ctx context.Context, a *app, name string, system bool,
 func sandboxProviders(base string) map[string]config.Provider {
 	crma := base + "/crm_a"
 	return map[string]config.Provider{
-		"crm_a": {AuthorizeURL: crma + "/services/oauth2/authorize", TokenURL: crma + "/services/oauth2/token", RevokeURL: crma + "/services/oauth2/revoke",
-			APIURL: crma, ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret, Scopes: []string{"api", "refresh_token"}},
+		"crm_a": {
+			AuthorizeURL: crma + "/services/oauth2/authorize", TokenURL: crma + "/services/oauth2/token", RevokeURL: crma + "/services/oauth2/revoke",
+			APIURL: crma, ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret, Scopes: []string{"api", "refresh_token"},
+		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -177,7 +178,7 @@ func TestEveryWriteLeavesOneEntry(t *testing.T) {
 	}
 	for _, op := range operations(s.srv.OpenAPI()) {
 		if op.Method != http.MethodGet {
-			require.True(t, covered[op.OperationID] != (notLogged[op.OperationID] != ""), "%s: say here how it is done and what the log says of it, or why it says nothing", op.OperationID)
+			require.NotEqual(t, covered[op.OperationID], (notLogged[op.OperationID] != ""), "%s: say here how it is done and what the log says of it, or why it says nothing", op.OperationID)
 		}
 	}
 
@@ -373,12 +374,12 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	require.NoError(t, s.box.ExpireSessions(t.Context()))
 	admin.run("/api/connectors/crm_a/sync", map[string]any{"mode": "full"}, "succeeded")
 	login(s, "admin@alpha.example.org", "a wrong guess of it")
-	secrets := map[string]string{"API key": key.key, "password": password, "password of an invited person": "another secret passphrase", "wrong guess": "a wrong guess of it",
+	secrets := map[string]string{
+		"API key": key.key, "password": password, "password of an invited person": "another secret passphrase", "wrong guess": "a wrong guess of it",
 		"invitation": invitation, "session": admin.cookie, "session of sign-in": cookieOf(t, signedIn).Value, "session of an invitation": cookieOf(t, accepted).Value,
-		"state": callback.Query().Get("state"), "code": callback.Query().Get("code"), "client secret": sandbox.DefaultClientSecret}
-	for name, token := range s.tokens(org) {
-		secrets[name] = token
+		"state": callback.Query().Get("state"), "code": callback.Query().Get("code"), "client secret": sandbox.DefaultClientSecret,
 	}
+	maps.Copy(secrets, s.tokens(org))
 	require.Contains(t, secrets, "access token")
 	require.Contains(t, secrets, "refresh token")
 
@@ -391,7 +392,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 				require.NotContains(t, text, form, "%s holds the %s", where, name)
 			}
 		}
-		require.NotRegexp(t, regexp.MustCompile(`rk_[0-9A-Za-z]{20,}`), text, where)
+		require.NotRegexp(t, `rk_[0-9A-Za-z]{20,}`, text, where)
 	}
 	t.Run("tables", func(t *testing.T) {
 		conn, err := pgx.Connect(t.Context(), s.db.Superuser)

@@ -9,7 +9,8 @@ import (
 func sandboxCommand() *cobra.Command {
 	var cfg sandbox.Config
 	var listen string
-	c := &cobra.Command{Use: "sandbox", Short: "Serve the providers' dialects on loopback with generated data", Args: cobra.NoArgs,
+	c := &cobra.Command{
+		Use: "sandbox", Short: "Serve the providers' dialects on loopback with generated data", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logTo("info")
 			srv, err := sandbox.New(cfg)
@@ -18,7 +19,8 @@ func sandboxCommand() *cobra.Command {
 			}
 			defer func() { _ = srv.Close() }()
 			return srv.Run(cmd.Context(), listen)
-		}}
+		},
+	}
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8090", "loopback address")
 	f.Uint64Var(&cfg.Seed, "seed", sandbox.DefaultSeed, "seed of the generated data")

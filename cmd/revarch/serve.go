@@ -20,7 +20,8 @@ import (
 )
 
 func serveCommand() *cobra.Command {
-	return &cobra.Command{Use: "serve", Short: "Serve the API, the web app and the tool server", Args: cobra.NoArgs,
+	return &cobra.Command{
+		Use: "serve", Short: "Serve the API, the web app and the tool server", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(config.Need{Database: true, Temporal: true, Listen: true, Keyset: true})
 			if err != nil {
@@ -28,7 +29,8 @@ func serveCommand() *cobra.Command {
 			}
 			logTo(cfg.LogLevel)
 			return serve(cmd.Context(), cfg)
-		}}
+		},
+	}
 }
 
 func serve(ctx context.Context, cfg config.Config) error {
@@ -55,8 +57,10 @@ func serve(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	h := &http.Server{Handler: srv.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
+	h := &http.Server{
+		Handler: srv.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(l) }()
 	slog.InfoContext(ctx, "api ready", "address", l.Addr().String())
@@ -89,8 +93,10 @@ func (a *app) server(tel *telemetry) (*api.Server, error) {
 	}
 	rs := &api.Runs{Runs: a.runs, Cursors: a.cursors, TemporalUI: temporalNamespaceUI(a.cfg), StillValid: a.stillValid}
 	files, _ := web.Files() // nil while the app is not built
-	opts := api.Options{PublicURL: a.cfg.PublicURL, TrustedProxies: a.cfg.TrustedProxies, RatePerSecond: a.cfg.RatePerSecond,
-		RateBurst: int(4 * a.cfg.RatePerSecond), Ready: a.ready, MCP: registry.Handler(version), Cursors: a.cursors, Web: files}
+	opts := api.Options{
+		PublicURL: a.cfg.PublicURL, TrustedProxies: a.cfg.TrustedProxies, RatePerSecond: a.cfg.RatePerSecond,
+		RateBurst: int(4 * a.cfg.RatePerSecond), Ready: a.ready, MCP: registry.Handler(version), Cursors: a.cursors, Web: files,
+	}
 	if tel != nil {
 		opts.Middleware = tel.middleware()
 	}
@@ -112,7 +118,8 @@ func temporalNamespaceUI(cfg config.Config) string {
 }
 
 func openapiCommand() *cobra.Command {
-	return &cobra.Command{Use: "openapi FILE", Short: "Write the OpenAPI document of this build", Args: cobra.ExactArgs(1),
+	return &cobra.Command{
+		Use: "openapi FILE", Short: "Write the OpenAPI document of this build", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			srv, err := (&app{}).server(nil)
 			if err != nil {
@@ -123,5 +130,6 @@ func openapiCommand() *cobra.Command {
 				return fmt.Errorf("encode document: %w", err)
 			}
 			return os.WriteFile(args[0], append(doc, '\n'), 0o644) //nolint:gosec // G306: a public document
-		}}
+		},
+	}
 }

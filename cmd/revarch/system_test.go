@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -93,9 +94,7 @@ func setup(tb testing.TB, cfg sandbox.Config, change ...func(*config.Config)) *s
 	require.NoError(tb, err)
 	c.TemporalAddress, c.TemporalNamespace, c.Listen = testkit.TemporalAddress(tb), "default", web.Listener.Addr().String()
 	c.TemporalUIURL, c.KeysetPath, c.RatePerSecond = "http://temporal.example", filepath.Join(tb.TempDir(), "keys"), 1e6
-	for code, p := range sandboxProviders(s.boxURL) {
-		c.Providers[code] = p
-	}
+	maps.Copy(c.Providers, sandboxProviders(s.boxURL))
 	for _, f := range change {
 		f(&c)
 	}

@@ -47,10 +47,14 @@ func newTelemetry(ctx context.Context, process, otlpEndpoint string) (*telemetry
 		return nil, fmt.Errorf("make metrics exporter: %w", err)
 	}
 	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
-	t.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "revarch_http_request_duration_seconds",
-		Help: "Time to answer a request.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15)}, []string{"method", "route", "status"})
-	t.rows = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "revarch_sync_rows_total",
-		Help: "Records that syncs took, by what became of them."}, []string{"provider", "outcome"})
+	t.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "revarch_http_request_duration_seconds",
+		Help: "Time to answer a request.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
+	}, []string{"method", "route", "status"})
+	t.rows = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "revarch_sync_rows_total",
+		Help: "Records that syncs took, by what became of them.",
+	}, []string{"provider", "outcome"})
 	t.registry.MustRegister(t.requests, t.rows, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if otlpEndpoint != "" {
 		exp, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(otlpEndpoint))

@@ -37,7 +37,6 @@ type tenant struct {
 	email, keyName          string
 	cursors                 map[string]string // by path of the list
 	idempotency, invitation string
-	state                   string // of an authorization in progress, with its code
 	secrets                 []string
 }
 
@@ -76,7 +75,8 @@ func (s *system) seedTenant(name string) *tenant {
 	}
 	for i := range 3 {
 		t.admin.with("Idempotency-Key", fmt.Sprintf("%s%d", t.idempotency, i)).ok(http.MethodPost, "/api/tasks", map[string]any{
-			"title": fmt.Sprintf("%s confidential call %d", name, i), "account_id": t.account, "assignee": t.email, "due_date": "2026-01-05"}, &task)
+			"title": fmt.Sprintf("%s confidential call %d", name, i), "account_id": t.account, "assignee": t.email, "due_date": "2026-01-05",
+		}, &task)
 	}
 	t.ids = append(t.ids, task.Task.ID)
 	rep, _ := s.member(t.org, auth.Rep, t.email)
@@ -218,11 +218,13 @@ func (other *tenant) knows(me caller) knowledge {
 		"body renewal_grace_days": plain(90), "body work_hours": plain(map[string]any{"start": "08:00", "end": "17:00", "days": []int{1, 2, 3}}),
 	}
 	// The arguments of tools that REST has under another name or not at all.
-	for name, v := range map[string]value{"task_id": someID, "subject_id": someID, "run_id": someID, "contact_id": someID, "id": someID,
+	for name, v := range map[string]value{
+		"task_id": someID, "subject_id": someID, "run_id": someID, "contact_id": someID, "id": someID,
 		"idempotency_key": {theirs: []any{other.idempotency + "0"}, none: nobody()}, "cursor": {}, "query": table["query query"], "segment": {}, "territory": text("Confidential"),
 		"sort": {}, "limit": plain(200), "as_of": {}, "period": {}, "owner": text(other.ids[0].(string)), "model": {}, "category": {}, "sections": {},
 		"provider": {}, "connector": {}, "kind": {}, "since": {}, "until": {}, "issue_code": {}, "overdue": {}, "tool": {}, "actor": text(other.email), "state": {}, "min_score": {}, "models": {},
-		"product_id": someID, "signal_id": someID, "min_lift": {}, "significant": {}, "include_zero": {}, "min_priority": {}, "reason": {}, "severity": {}, "family": {}} {
+		"product_id": someID, "signal_id": someID, "min_lift": {}, "significant": {}, "include_zero": {}, "min_priority": {}, "reason": {}, "severity": {}, "family": {},
+	} {
 		table["argument "+name] = v
 	}
 	return func(op *huma.Operation, in, name string) (value, bool) {
@@ -345,12 +347,14 @@ func TestNothingLeaksBetweenOrganizations(t *testing.T) {
 			Name        string          `json:"name"`
 			Effect      string          `json:"effect"`
 			InputSchema json.RawMessage `json:"input_schema"`
-		}) int {
+		},
+		) int {
 			return strings.Compare(strings.Replace(a.Effect, "read", "", 1), strings.Replace(b.Effect, "read", "", 1))
 		})
 		for _, tool := range catalogue.Tools {
 			op := &huma.Operation{Method: http.MethodPost, Path: "/api/tools/" + tool.Name, RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{
-				"application/json": {Schema: schemaOf(t, tool.InputSchema)}}}}
+				"application/json": {Schema: schemaOf(t, tool.InputSchema)},
+			}}}
 			know := func(op *huma.Operation, _, name string) (value, bool) {
 				return alpha.knows(beta.admin)(op, "argument", name)
 			}

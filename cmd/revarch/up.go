@@ -24,19 +24,21 @@ import (
 
 // upOptions are the flags of revarch up.
 type upOptions struct {
-	data, readyFile, bind string
-	port, accounts        int
-	seed                  uint64
-	demo                  bool
+	data, readyFile string
+	port, accounts  int
+	seed            uint64
+	demo            bool
 }
 
 func upCommand() *cobra.Command {
 	var o upOptions
-	c := &cobra.Command{Use: "up", Short: "Run everything on this machine: PostgreSQL, Temporal, sandbox, worker, API and web app", Args: cobra.NoArgs,
+	c := &cobra.Command{
+		Use: "up", Short: "Run everything on this machine: PostgreSQL, Temporal, sandbox, worker, API and web app", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logTo("info")
 			return up(cmd.Context(), o)
-		}}
+		},
+	}
 	f := c.Flags()
 	f.StringVar(&o.data, "data", "", "data folder (default /var/lib/revarch for root, else ~/.local/share/revarch)")
 	f.IntVar(&o.port, "port", 8080, "port of the web app; 0 picks a free one")
@@ -236,9 +238,11 @@ func inherited() []string {
 // announce writes the ready file and tells people where to go.
 func (s *stack) announce(context.Context) error {
 	c := s.cred
-	ready := readyFile{AppURL: s.cfg.PublicURL, MCPURL: s.cfg.PublicURL + "/api/mcp", TemporalUIURL: s.cfg.TemporalUIURL, TemporalAddress: s.cfg.TemporalAddress,
+	ready := readyFile{
+		AppURL: s.cfg.PublicURL, MCPURL: s.cfg.PublicURL + "/api/mcp", TemporalUIURL: s.cfg.TemporalUIURL, TemporalAddress: s.cfg.TemporalAddress,
 		DatabaseURL: s.cfg.DatabaseURL, SandboxURL: s.adhoc.sandbox, AdminEmail: c.AdminEmail, AdminPassword: c.AdminPassword, APIKey: c.APIKey,
-		OperatorAPIKey: c.OperatorAPIKey}
+		OperatorAPIKey: c.OperatorAPIKey,
+	}
 	if s.o.demo {
 		ready.APIKey = c.DemoAPIKey
 	}

@@ -72,8 +72,10 @@ func (a *app) work(ctx context.Context, tel *telemetry) error {
 		Remap:       &activities.Remap{Connections: a.connections, Records: a.records, Runs: a.runs, Clock: a.clock},
 		Runs:        &activities.Runs{Runs: a.runs, Connections: a.connections},
 		Connections: &activities.Connections{Connections: a.connections},
-		Compute: &activities.Compute{Runs: a.runs, Matcher: a.matching(),
-			Scorer: readiness.Scorer{Scoring: a.scoring, Readiness: a.readiness()}},
+		Compute: &activities.Compute{
+			Runs: a.runs, Matcher: a.matching(),
+			Scorer: readiness.Scorer{Scoring: a.scoring, Readiness: a.readiness()},
+		},
 		Expansion: &activities.Expansion{Affinity: a.affinity(), Expansion: a.expansion(), Runs: a.runs},
 		Import:    &activities.Import{Imports: a.imports(), Runs: a.runs},
 		Ingest:    &activities.Ingest{Datasets: a.datasets(), Matching: a.matching(), Runs: a.runs, Clock: a.clock},
@@ -101,7 +103,9 @@ func (a *app) resources(rs *api.Runs, registry *tools.Registry) []api.Resource {
 
 // toolDeps are the services that tools work on.
 func (a *app) toolDeps() tools.Deps {
-	return tools.Deps{Log: a.log, Cursors: a.cursors, Connections: a.connections, Accounts: a.accounts(),
+	return tools.Deps{
+		Log: a.log, Cursors: a.cursors, Connections: a.connections, Accounts: a.accounts(),
 		Dashboard: a.dashboard(), Readiness: a.readiness(), Scoring: a.scoring, Tasks: a.tasks(),
-		Affinity: a.affinity(), Expansion: a.expansion()}
+		Affinity: a.affinity(), Expansion: a.expansion(),
+	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func workerCommand() *cobra.Command {
-	return &cobra.Command{Use: "worker", Short: "Run the Temporal workers", Args: cobra.NoArgs,
+	return &cobra.Command{
+		Use: "worker", Short: "Run the Temporal workers", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(config.Need{Worker: true, Temporal: true, Keyset: true})
 			if err != nil {
@@ -18,7 +19,8 @@ func workerCommand() *cobra.Command {
 			}
 			logTo(cfg.LogLevel)
 			return runWorker(cmd.Context(), cfg)
-		}}
+		},
+	}
 }
 
 func runWorker(ctx context.Context, cfg config.Config) error {

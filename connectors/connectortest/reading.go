@@ -199,8 +199,8 @@ func checkForgottenCursor(t *testing.T, h *Harness) {
 
 func checkBadCursor(t *testing.T, h *Harness) {
 	c := connect(t, h)
-	c.fail(t, "not a cursor", fault.CursorDead)
-	c.fail(t, "bm90IGEgY3Vyc29y", fault.CursorDead)
+	require.Error(t, c.fail(t, "not a cursor", fault.CursorDead))
+	require.Error(t, c.fail(t, "bm90IGEgY3Vyc29y", fault.CursorDead))
 	page := c.first(t)
 	for _, spec := range h.Provider.Objects() {
 		if spec.Name != h.Object {

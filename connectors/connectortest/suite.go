@@ -165,7 +165,7 @@ func checkTokenOutage(t *testing.T, h *Harness) {
 func checkDeadGrant(t *testing.T, h *Harness) {
 	c := connect(t, h)
 	h.Remote.Inject(t, KillGrant)
-	c.fail(t, "", fault.ReauthRequired)
+	require.Error(t, c.fail(t, "", fault.ReauthRequired))
 	require.Equal(t, 1, c.keeper.Renewals(), "the token endpoint is asked once")
 }
 

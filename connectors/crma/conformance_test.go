@@ -23,18 +23,21 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	connectortest.Run(t, func(t *testing.T) *connectortest.Harness { return start(t, 200) })
+	connectortest.Run(t, func(t *testing.T) *connectortest.Harness {
+		t.Helper()
+		return start(t, 200)
+	})
 }
 
 // start opens a sandbox org of its own with 700 accounts.
-func start(t testing.TB, pageSize int) *connectortest.Harness {
-	t.Helper()
+func start(tb testing.TB, pageSize int) *connectortest.Harness {
+	tb.Helper()
 	box, err := sandbox.New(sandbox.Config{Accounts: 700, ContactsPerAccount: 0.5, OpportunitiesPerAccount: -1, TasksPerAccount: -1})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	server := httptest.NewServer(box.Handler())
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		server.Close()
-		require.NoError(t, box.Close())
+		require.NoError(tb, box.Close())
 	})
 	wire := &wire{next: http.DefaultTransport}
 	base := server.URL + "/" + salesforce.Provider
@@ -43,9 +46,11 @@ func start(t testing.TB, pageSize int) *connectortest.Harness {
 		RevokeURL: base + "/services/oauth2/revoke", APIURL: base,
 		ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret,
 	}, crma.Options{HTTP: &http.Client{Transport: wire}})
-	require.NoError(t, err)
-	return &connectortest.Harness{Provider: p, Remote: &org{control.New(server.URL, salesforce.Provider), wire},
-		RedirectURI: "http://127.0.0.1/api/connectors/crm_a/callback", Object: "Account", PageSize: pageSize, Merges: "Account", Rotates: true}
+	require.NoError(tb, err)
+	return &connectortest.Harness{
+		Provider: p, Remote: &org{control.New(server.URL, salesforce.Provider), wire},
+		RedirectURI: "http://127.0.0.1/api/connectors/crm_a/callback", Object: "Account", PageSize: pageSize, Merges: "Account", Rotates: true,
+	}
 }
 
 // org is a sandbox org as the suite wants to control it.
@@ -54,12 +59,12 @@ type org struct {
 	wire *wire
 }
 
-func (o *org) Consent(t testing.TB, authorizeURL string) url.Values {
-	t.Helper()
-	back, err := control.Consent(t.Context(), authorizeURL, true)
-	require.NoError(t, err)
+func (o *org) Consent(tb testing.TB, authorizeURL string) url.Values {
+	tb.Helper()
+	back, err := control.Consent(tb.Context(), authorizeURL, true)
+	require.NoError(tb, err)
 	u, err := url.Parse(back)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return u.Query()
 }
 

@@ -16,9 +16,11 @@ func TestCursorsSurviveEncoding(t *testing.T) {
 	t.Parallel()
 	instant := rapid.Map(rapid.Int64Range(1, 4e9), func(s int64) time.Time { return time.Unix(s, 0).UTC() })
 	rapid.Check(t, func(t *rapid.T) {
-		p := position{Object: "Account", Runs: rapid.Int64Range(0, 1e6).Draw(t, "runs"), High: instant.Draw(t, "high"),
+		p := position{
+			Object: "Account", Runs: rapid.Int64Range(0, 1e6).Draw(t, "runs"), High: instant.Draw(t, "high"),
 			Running: rapid.Bool().Draw(t, "running"), Start: instant.Draw(t, "start"), From: instant.Draw(t, "from"),
-			Total: rapid.Int64Range(0, 1e9).Draw(t, "total"), Read: rapid.Int64Range(0, 1e9).Draw(t, "read"), Full: -1}
+			Total: rapid.Int64Range(0, 1e9).Draw(t, "total"), Read: rapid.Int64Range(0, 1e9).Draw(t, "read"), Full: -1,
+		}
 		if rapid.Bool().Draw(t, "has row") {
 			p.At, p.ID = instant.Draw(t, "at"), longID(rapid.StringMatching(`[0-9a-zA-Z]{15}`).Draw(t, "id"))
 		}

@@ -172,8 +172,10 @@ func (d *describe) object() connectors.Object {
 		if slices.Contains(unreadable, f.Type) || !identifier(f.Name) {
 			continue
 		}
-		field := connectors.Field{Name: f.Name, Label: f.Label, Type: neutralType(f.Type), SourceType: f.Type, Custom: f.Custom,
-			Nullable: f.Nillable, PicklistValues: []connectors.PicklistValue{}, ReferenceTo: append([]string{}, f.ReferenceTo...)}
+		field := connectors.Field{
+			Name: f.Name, Label: f.Label, Type: neutralType(f.Type), SourceType: f.Type, Custom: f.Custom,
+			Nullable: f.Nillable, PicklistValues: []connectors.PicklistValue{}, ReferenceTo: append([]string{}, f.ReferenceTo...),
+		}
 		for _, v := range f.PicklistValues {
 			field.PicklistValues = append(field.PicklistValues, connectors.PicklistValue{Value: v.Value, Label: v.Label, Active: v.Active})
 		}

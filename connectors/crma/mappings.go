@@ -94,8 +94,10 @@ func (p *Provider) DefaultMappings(schema connectors.Schema) []models.FieldMappi
 		fields, used := schema.Objects[i].Fields, map[string]bool{}
 		add := func(t models.TargetField, f connectors.Field) {
 			used[f.Name] = true
-			out = append(out, models.FieldMapping{Object: spec.Name, SourceField: f.Name, TargetField: t.Name,
-				Required: t.Required, SourceType: string(f.Type)})
+			out = append(out, models.FieldMapping{
+				Object: spec.Name, SourceField: f.Name, TargetField: t.Name,
+				Required: t.Required, SourceType: string(f.Type),
+			})
 		}
 		var open []models.TargetField
 		for _, t := range models.TargetFields {

@@ -34,8 +34,10 @@ func openIDP(t *testing.T, s *idp) (*Provider, string) {
 	mux.HandleFunc("GET /services/data/v60.0/limits", func(w http.ResponseWriter, _ *http.Request) { write(w, 200, `{}`) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	p, err := New(connectors.Settings{AuthorizeURL: server.URL + "/authorize", TokenURL: server.URL + "/token",
-		RevokeURL: server.URL + "/revoke", APIURL: server.URL, ClientID: "client", ClientSecret: "s3cret"}, Options{})
+	p, err := New(connectors.Settings{
+		AuthorizeURL: server.URL + "/authorize", TokenURL: server.URL + "/token",
+		RevokeURL: server.URL + "/revoke", APIURL: server.URL, ClientID: "client", ClientSecret: "s3cret",
+	}, Options{})
 	require.NoError(t, err)
 	return p, server.URL
 }
@@ -64,8 +66,10 @@ func TestExchangeNamesOrgAndUser(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			p, base := openIDP(t, &idp{token: `{"access_token":"a","refresh_token":"r","scope":"api refresh_token",` + tc.token + `}`,
-				userinfo: tc.userinfo, userinfoStatus: tc.userinfoStatus})
+			p, base := openIDP(t, &idp{
+				token:    `{"access_token":"a","refresh_token":"r","scope":"api refresh_token",` + tc.token + `}`,
+				userinfo: tc.userinfo, userinfoStatus: tc.userinfoStatus,
+			})
 			g, err := p.Exchange(t.Context(), "code", "verifier", "https://app.example/callback")
 			require.Equal(t, tc.want, fault.CodeOf(err), "%v", err)
 			if tc.want != "" {
@@ -89,18 +93,27 @@ func TestExchangeNeedsOfflineAccess(t *testing.T) {
 
 func TestRefreshKeepsWhatTheAnswerDoesNotRepeat(t *testing.T) {
 	t.Parallel()
-	old := connectors.Grant{AccessToken: "a1", RefreshToken: "r1", InstanceURL: "https://old.my.salesforce.com", AccountID: orgID,
-		AccountLabel: "label", Scopes: []string{"api"}, Version: 7}
+	old := connectors.Grant{
+		AccessToken: "a1", RefreshToken: "r1", InstanceURL: "https://old.my.salesforce.com", AccountID: orgID,
+		AccountLabel: "label", Scopes: []string{"api"}, Version: 7,
+	}
 	for _, tc := range []struct {
 		name, answer string
 		want         connectors.Grant
 		code         fault.Code
 	}{
-		{"nothing but a token", `{"access_token":"a2"}`, connectors.Grant{AccessToken: "a2", RefreshToken: "r1",
-			InstanceURL: "https://old.my.salesforce.com", AccountID: orgID, AccountLabel: "label", Scopes: []string{"api"}, Version: 7}, ""},
-		{"rotation and a move", `{"access_token":"a2","refresh_token":"r2","instance_url":"https://new.my.salesforce.com/","scope":"api id",` + identity + `}`,
-			connectors.Grant{AccessToken: "a2", RefreshToken: "r2", InstanceURL: "https://new.my.salesforce.com", AccountID: orgID,
-				AccountLabel: "label", Scopes: []string{"api", "id"}, Version: 7}, ""},
+		{"nothing but a token", `{"access_token":"a2"}`, connectors.Grant{
+			AccessToken: "a2", RefreshToken: "r1",
+			InstanceURL: "https://old.my.salesforce.com", AccountID: orgID, AccountLabel: "label", Scopes: []string{"api"}, Version: 7,
+		}, ""},
+		{
+			"rotation and a move", `{"access_token":"a2","refresh_token":"r2","instance_url":"https://new.my.salesforce.com/","scope":"api id",` + identity + `}`,
+			connectors.Grant{
+				AccessToken: "a2", RefreshToken: "r2", InstanceURL: "https://new.my.salesforce.com", AccountID: orgID,
+				AccountLabel: "label", Scopes: []string{"api", "id"}, Version: 7,
+			},
+			"",
+		},
 		{"a foreign instance", `{"access_token":"a2","instance_url":"https://salesforce.com.evil.example"}`, connectors.Grant{}, fault.Denied},
 		{"an instance over http", `{"access_token":"a2","instance_url":"http://x.salesforce.com"}`, connectors.Grant{}, fault.Denied},
 		{"another org", `{"access_token":"a2","id":"https://login.salesforce.com/id/00D000000000002EAA/005000000000001AAA"}`, connectors.Grant{}, fault.Denied},

@@ -74,8 +74,10 @@ func New(s connectors.Settings, opts Options) (*Provider, error) {
 	if opts.QuotaShare <= 0 || opts.QuotaShare > 1 {
 		opts.QuotaShare = defaultQuotaShare
 	}
-	return &Provider{settings: s, hosts: hosts, opts: opts, dataPath: "/services/data/" + s.APIVersion,
-		oauth: &connectors.OAuth{Settings: s, HTTP: opts.HTTP, AuthStyle: oauth2.AuthStyleInParams, Classify: classifyToken}}, nil
+	return &Provider{
+		settings: s, hosts: hosts, opts: opts, dataPath: "/services/data/" + s.APIVersion,
+		oauth: &connectors.OAuth{Settings: s, HTTP: opts.HTTP, AuthStyle: oauth2.AuthStyleInParams, Classify: classifyToken},
+	}, nil
 }
 
 // Code returns crm_a.

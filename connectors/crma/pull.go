@@ -156,8 +156,10 @@ func conclude(pos position, res queryResult, sel selection, later bool) (stepped
 	}
 	out.total = pos.Full
 	if short := pos.Total - pos.Read; out.done && sel.limit == 0 && short > 0 {
-		out.warnings = []connectors.Warning{{Code: "rows_missing", Count: short,
-			Message: fmt.Sprintf("%s: a query gave %d rows fewer than it announced; they may have been deleted meanwhile", sel.object, short)}}
+		out.warnings = []connectors.Warning{{
+			Code: "rows_missing", Count: short,
+			Message: fmt.Sprintf("%s: a query gave %d rows fewer than it announced; they may have been deleted meanwhile", sel.object, short),
+		}}
 	}
 	if out.done {
 		pos = pos.finish()

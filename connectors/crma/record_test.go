@@ -67,8 +67,10 @@ func TestToRecordRefusesRecordsWithoutIdentity(t *testing.T) {
 }
 
 func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{"attributes":{"a":"b"},"Id":"1"}`, `{"attributes":{"a":{"b":1}},"Id":"1"}`, `{"a":"}\\\"{"}`, `{"Id":"1","attributes":{}}`,
-		` { "a" : [ 1 , {"b":"]"} ] , "c" : -1.5e3 } `, `{"attributes":null,"Id":1}`, `{}`, `[]`, `"x"`, `{"a":{"b":{"c":[[]]}},"d":true}`} {
+	for _, s := range []string{
+		`{"attributes":{"a":"b"},"Id":"1"}`, `{"attributes":{"a":{"b":1}},"Id":"1"}`, `{"a":"}\\\"{"}`, `{"Id":"1","attributes":{}}`,
+		` { "a" : [ 1 , {"b":"]"} ] , "c" : -1.5e3 } `, `{"attributes":null,"Id":1}`, `{}`, `[]`, `"x"`, `{"a":{"b":{"c":[[]]}},"d":true}`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

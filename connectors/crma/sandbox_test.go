@@ -14,12 +14,12 @@ import (
 )
 
 // connect authorizes the provider in a harness and opens a session.
-func connect(t testing.TB, h *connectortest.Harness) connectors.Session {
-	t.Helper()
+func connect(tb testing.TB, h *connectortest.Harness) connectors.Session {
+	tb.Helper()
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
-	back := h.Remote.Consent(t, h.Provider.Authorize("s", challenge, h.RedirectURI))
-	g, err := h.Provider.Exchange(t.Context(), back.Get("code"), verifier, h.RedirectURI)
-	require.NoError(t, err)
+	back := h.Remote.Consent(tb, h.Provider.Authorize("s", challenge, h.RedirectURI))
+	g, err := h.Provider.Exchange(tb.Context(), back.Get("code"), verifier, h.RedirectURI)
+	require.NoError(tb, err)
 	return h.Provider.Open(connectortest.NewKeeper(h.Provider, g))
 }
 
@@ -31,7 +31,7 @@ func TestSuggestedMappingsFillEveryCanonicalField(t *testing.T) {
 	mappings := h.Provider.DefaultMappings(schema)
 	for _, spec := range h.Provider.Objects() {
 		for _, f := range models.TargetFields {
-			if f.Record == spec.Record && !(spec.Name == "Product2" && f.Name == "list_price_cents") { // it is in price books
+			if f.Record == spec.Record && (spec.Name != "Product2" || f.Name != "list_price_cents") { // it is in price books
 				require.True(t, slices.ContainsFunc(mappings, func(m models.FieldMapping) bool {
 					return m.Object == spec.Name && m.TargetField == f.Name
 				}), "%s.%s", spec.Name, f.Name)
@@ -48,8 +48,10 @@ func TestAnyPageSizesReadEachRecordOnce(t *testing.T) {
 		var got []string
 		var cursor connectors.Cursor
 		for done := false; !done; {
-			page, err := session.Pull(t.Context(), connectors.PullRequest{Object: "Account", Fields: []string{"Name"}, After: cursor,
-				Limit: rapid.SampledFrom([]int{0, 40, 77, 199, 200, 333, 5000}).Draw(rt, "limit")})
+			page, err := session.Pull(t.Context(), connectors.PullRequest{
+				Object: "Account", Fields: []string{"Name"}, After: cursor,
+				Limit: rapid.SampledFrom([]int{0, 40, 77, 199, 200, 333, 5000}).Draw(rt, "limit"),
+			})
 			require.NoError(rt, err)
 			require.NotEqual(rt, cursor, page.Next)
 			for _, r := range page.Records {

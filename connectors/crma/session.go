@@ -158,8 +158,10 @@ func serverTime(h http.Header, began, ended time.Time) time.Time {
 }
 
 func fieldLost(object string, names []string) connectors.Warning {
-	return connectors.Warning{Code: "field_lost", Count: int64(len(names)),
-		Message: fmt.Sprintf("%s: no longer readable: %s", object, strings.Join(names, ", "))}
+	return connectors.Warning{
+		Code: "field_lost", Count: int64(len(names)),
+		Message: fmt.Sprintf("%s: no longer readable: %s", object, strings.Join(names, ", ")),
+	}
 }
 
 func unknownObject(object string) error {

@@ -45,13 +45,22 @@ func TestSelectionWritesTheKeyset(t *testing.T) {
 		want string
 	}{
 		{"a full run", selection{}, "SELECT Id, A__c FROM Account ORDER BY SystemModstamp, Id"},
-		{"an incremental run", selection{from: at, limit: 50},
-			"SELECT Id, A__c FROM Account WHERE SystemModstamp >= 2026-05-01T12:00:00Z ORDER BY SystemModstamp, Id LIMIT 50"},
-		{"behind a row", selection{from: at, after: keyset{at: at.Add(120 * time.Millisecond), id: "001000000000001AAA"}},
+		{
+			"an incremental run",
+			selection{from: at, limit: 50},
+			"SELECT Id, A__c FROM Account WHERE SystemModstamp >= 2026-05-01T12:00:00Z ORDER BY SystemModstamp, Id LIMIT 50",
+		},
+		{
+			"behind a row",
+			selection{from: at, after: keyset{at: at.Add(120 * time.Millisecond), id: "001000000000001AAA"}},
 			"SELECT Id, A__c FROM Account WHERE (SystemModstamp > 2026-05-01T12:00:00.120Z OR (SystemModstamp = 2026-05-01T12:00:00.120Z " +
-				"AND Id > '001000000000001AAA')) ORDER BY SystemModstamp, Id"},
-		{"the recycle bin", selection{from: at, deleted: true},
-			"SELECT Id, A__c FROM Account WHERE IsDeleted = true AND SystemModstamp >= 2026-05-01T12:00:00Z ORDER BY SystemModstamp, Id"},
+				"AND Id > '001000000000001AAA')) ORDER BY SystemModstamp, Id",
+		},
+		{
+			"the recycle bin",
+			selection{from: at, deleted: true},
+			"SELECT Id, A__c FROM Account WHERE IsDeleted = true AND SystemModstamp >= 2026-05-01T12:00:00Z ORDER BY SystemModstamp, Id",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -211,7 +211,7 @@ func Consent(ctx context.Context, authorizeURL string, allow bool) (string, erro
 			return nil, err
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		res, err := client.Do(req) //nolint:bodyclose // closed right here; callers read status and headers
+		res, err := client.Do(req)
 		if err != nil {
 			return nil, err
 		}

@@ -12,11 +12,11 @@ import (
 
 var anchor = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 
-func generate(t testing.TB, cfg Config) []Story {
-	t.Helper()
+func generate(tb testing.TB, cfg Config) []Story {
+	tb.Helper()
 	cfg.Anchor = anchor
 	g, err := New(cfg)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	out := make([]Story, g.Accounts())
 	for i := range out {
 		out[i] = g.Story(i)
@@ -24,10 +24,10 @@ func generate(t testing.TB, cfg Config) []Story {
 	return out
 }
 
-func encode(t testing.TB, v any) string {
-	t.Helper()
+func encode(tb testing.TB, v any) string {
+	tb.Helper()
 	b, err := json.Marshal(v)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return string(b)
 }
 

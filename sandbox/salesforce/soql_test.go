@@ -11,10 +11,10 @@ import (
 	"revarch/sandbox/data"
 )
 
-func testStore(t testing.TB, accounts int) *store {
-	t.Helper()
+func testStore(tb testing.TB, accounts int) *store {
+	tb.Helper()
 	gen, err := data.New(data.Config{Seed: 1, Accounts: accounts, Anchor: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return newStore(gen, time.Now, nil, func(string) map[string]bool { return nil })
 }
 

@@ -93,7 +93,7 @@ func TestWorkedNumbersComeThroughTheWholePath(t *testing.T) {
 	e := entries[slices.IndexFunc(entries, func(e affinity.Entry) bool { return e.ProductA.ID == products[0].ID })]
 	require.Equal(t, "SKU-000", e.ProductA.SKU)
 	require.Equal(t, "Product 1", e.ProductB.Name)
-	require.EqualValues(t, []int64{200, 80, 50, 35}, []int64{e.N, e.NA, e.NB, e.NAB})
+	require.Equal(t, []int64{200, 80, 50, 35}, []int64{e.N, e.NA, e.NB, e.NAB})
 	for name, c := range map[string]struct {
 		got  *float64
 		want float64
@@ -107,7 +107,7 @@ func TestWorkedNumbersComeThroughTheWholePath(t *testing.T) {
 	}
 	require.Equal(t, "chi_square", *e.PMethod)
 	require.True(t, e.Significant)
-	require.Equal(t, *m.Info, models.AffinityMatrix{OrgID: org, RunID: e.RunID, ComputedAt: s.now, AsOf: affinitytest.Day(2026, 5, 2), Products: 2, Accounts: 200, Records: 130})
+	require.Equal(t, models.AffinityMatrix{OrgID: org, RunID: e.RunID, ComputedAt: s.now, AsOf: affinitytest.Day(2026, 5, 2), Products: 2, Accounts: 200, Records: 130}, *m.Info)
 }
 
 func TestWhatCountsAsOwned(t *testing.T) {
@@ -194,9 +194,11 @@ func TestBadInputHasDefinedAnswers(t *testing.T) {
 				require.Equal(t, c.reason, *m.Reason)
 			}
 			for _, e := range entries {
-				for name, v := range map[string]*float64{"support": e.Support, "confidence": e.Confidence, "lift": e.Lift, "leverage": e.Leverage,
+				for name, v := range map[string]*float64{
+					"support": e.Support, "confidence": e.Confidence, "lift": e.Lift, "leverage": e.Leverage,
 					"conviction": e.Conviction, "jaccard": e.Jaccard, "phi": e.Phi, "chi_square": e.ChiSquare, "p_value": e.PValue, "q_value": e.QValue,
-					"lead_share": e.LeadShare, "cross_sell_probability": e.CrossSell} {
+					"lead_share": e.LeadShare, "cross_sell_probability": e.CrossSell,
+				} {
 					if v == nil {
 						require.NotEmpty(t, e.NullReasons[name], name)
 						continue

@@ -48,6 +48,7 @@ func BenchmarkAffinity(b *testing.B) {
 
 // selfJoins takes the time of counting co-owners in SQL, who had which first included, once per matrix.
 func (s *system) selfJoins(b *testing.B, org uuid.UUID) time.Duration {
+	b.Helper()
 	owned := strings.NewReplacer("$1", "'"+org.String()+"'::uuid", "$2", "'2026-05-02'", "$3", "90").Replace(store.AffinityRead)
 	return affinitytest.InOrg(b, s.db.Worker, org, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `CREATE TEMPORARY TABLE owned ON COMMIT DROP AS SELECT account_id, segment, product_id, min(start_date) AS start_date, min(bundle) AS bundle

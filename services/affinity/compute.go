@@ -106,7 +106,7 @@ type reader struct {
 func newReader(acc *affinity.Accumulator, progress func(int64)) *reader {
 	r := &reader{acc: acc, index: map[uuid.UUID]uint16{}, progress: progress}
 	for i, id := range acc.Products() {
-		r.index[id] = uint16(i) //nolint:gosec // at most affinity.MaxProducts
+		r.index[id] = uint16(i)
 	}
 	return r
 }
@@ -159,7 +159,7 @@ func (s *Service) Replace(ctx context.Context, org uuid.UUID, m models.AffinityM
 		return tx.ReplaceAffinity(ctx, m, total, func(i int) models.AffinityEntry {
 			p := &res.Matrices[i/per].Pairs[i%per]
 			return models.AffinityEntry{
-				Scope: int16(i / per), ProductA: res.Products[p.A], ProductB: res.Products[p.B], //nolint:gosec // four scopes
+				Scope: int16(i / per), ProductA: res.Products[p.A], ProductB: res.Products[p.B],
 				N: int64(p.N), NA: int64(p.NA), NB: int64(p.NB), NAB: int64(p.NAB), FirstA: int64(p.FirstA), FirstB: int64(p.FirstB),
 				SameDay: int64(p.SameDay), Bundled: int64(p.Bundled), Method: int16(p.Method), SignificantAB: p.SignificantAB,
 				SignificantBA: p.SignificantBA, P: p.P, Q: p.Q, CrossAB: p.CrossAB, CrossBA: p.CrossBA,

@@ -165,7 +165,7 @@ func (m *Matrix) add(e *models.AffinityEntry, significant *bool) {
 	if !ok {
 		lift = -1
 	}
-	at := int32(len(m.pairs)) //nolint:gosec // four scopes of MaxProducts squared at most, far below in practice
+	at := int32(len(m.pairs))
 	m.pairs = append(m.pairs, p)
 	m.products[p.a], m.products[p.b] = affinity.ProductRef{}, affinity.ProductRef{}
 	for _, reverse := range []bool{false, true} {
@@ -181,10 +181,10 @@ func (m *Matrix) add(e *models.AffinityEntry, significant *bool) {
 
 // toPair reads the numbers of a stored pair.
 func toPair(e *models.AffinityEntry) affinity.Pair {
-	n := func(v int64) uint32 { return uint32(v) } //nolint:gosec // it was written from one
+	n := func(v int64) uint32 { return uint32(v) }
 	return affinity.Pair{
 		N: n(e.N), NA: n(e.NA), NB: n(e.NB), NAB: n(e.NAB), FirstA: n(e.FirstA), FirstB: n(e.FirstB), SameDay: n(e.SameDay), Bundled: n(e.Bundled),
-		Method: affinity.Method(e.Method), SignificantAB: e.SignificantAB, SignificantBA: e.SignificantBA, P: e.P, Q: e.Q, CrossAB: e.CrossAB, CrossBA: e.CrossBA, //nolint:gosec // 0 to 2
+		Method: affinity.Method(e.Method), SignificantAB: e.SignificantAB, SignificantBA: e.SignificantBA, P: e.P, Q: e.Q, CrossAB: e.CrossAB, CrossBA: e.CrossBA,
 	}
 }
 
@@ -294,7 +294,7 @@ func Result(ctx context.Context, tx *store.Tx) (res *affinity.Result, info model
 	at := func(id uuid.UUID) uint16 {
 		i, known := index[id]
 		if !known {
-			i = uint16(len(res.Products)) //nolint:gosec // at most MaxProducts
+			i = uint16(len(res.Products))
 			index[id], res.Products = i, append(res.Products, id)
 		}
 		return i

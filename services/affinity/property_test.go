@@ -127,9 +127,11 @@ func genAccounts(products int) *rapid.Generator[[]affinitytest.Account] {
 		return affinitytest.Day(2026, 5, 2).AddDate(0, 0, rapid.SampledFrom([]int{-900, -400, -200, -100, -91, -90, -30, -1, 0, 1, 50}).Draw(t, "offset"))
 	})
 	line := rapid.Custom(func(t *rapid.T) affinitytest.Line {
-		l := affinitytest.Line{Product: rapid.IntRange(0, products-1).Draw(t, "product"), ARRCents: rapid.Int64Range(-20, 200).Draw(t, "arr"),
+		l := affinitytest.Line{
+			Product: rapid.IntRange(0, products-1).Draw(t, "product"), ARRCents: rapid.Int64Range(-20, 200).Draw(t, "arr"),
 			Free: rapid.IntRange(0, 9).Draw(t, "free") == 0, Ended: rapid.IntRange(0, 9).Draw(t, "ended") == 0,
-			Bundle: rapid.SampledFrom([]string{"", "x", "x", "y"}).Draw(t, "bundle")}
+			Bundle: rapid.SampledFrom([]string{"", "x", "x", "y"}).Draw(t, "bundle"),
+		}
 		if rapid.IntRange(0, 4).Draw(t, "has start") > 0 {
 			l.Start = day.Draw(t, "start")
 		}
@@ -139,8 +141,10 @@ func genAccounts(products int) *rapid.Generator[[]affinitytest.Account] {
 		return l
 	})
 	account := rapid.Custom(func(t *rapid.T) affinitytest.Account {
-		a := affinitytest.Account{Segment: rapid.SampledFrom([]string{"Enterprise", "Mid-Market", "SMB", ""}).Draw(t, "segment"),
-			TotalCents: rapid.SampledFrom([]int64{0, 0, 1000, -5}).Draw(t, "total"), Deleted: rapid.IntRange(0, 19).Draw(t, "deleted") == 0}
+		a := affinitytest.Account{
+			Segment:    rapid.SampledFrom([]string{"Enterprise", "Mid-Market", "SMB", ""}).Draw(t, "segment"),
+			TotalCents: rapid.SampledFrom([]int64{0, 0, 1000, -5}).Draw(t, "total"), Deleted: rapid.IntRange(0, 19).Draw(t, "deleted") == 0,
+		}
 		a.Lines = rapid.SliceOfN(line, 0, 6).Draw(t, "lines")
 		return a
 	})
@@ -183,9 +187,19 @@ func same(t require.TestingT, want []slowRow, got []affinity.Entry) {
 		for _, m := range []struct {
 			name      string
 			want, got *float64
-		}{{"support", w.Support, e.Support}, {"confidence", w.Confidence, e.Confidence}, {"lift", w.Lift, e.Lift}, {"leverage", w.Leverage, e.Leverage},
-			{"conviction", w.Conviction, e.Conviction}, {"jaccard", w.Jaccard, e.Jaccard}, {"phi", w.Phi, e.Phi}, {"lead_share", w.Lead, e.LeadShare},
-			{"cross_sell", w.Cross, e.CrossSell}, {"p", p, e.PValue}, {"q", qs[i], e.QValue}} {
+		}{
+			{"support", w.Support, e.Support},
+			{"confidence", w.Confidence, e.Confidence},
+			{"lift", w.Lift, e.Lift},
+			{"leverage", w.Leverage, e.Leverage},
+			{"conviction", w.Conviction, e.Conviction},
+			{"jaccard", w.Jaccard, e.Jaccard},
+			{"phi", w.Phi, e.Phi},
+			{"lead_share", w.Lead, e.LeadShare},
+			{"cross_sell", w.Cross, e.CrossSell},
+			{"p", p, e.PValue},
+			{"q", qs[i], e.QValue},
+		} {
 			what := fmt.Sprintf("%s of %d %d %d %d", m.name, w.N, w.NA, w.NB, w.NAB)
 			require.Equal(t, m.want == nil, m.got == nil, what)
 			if m.want != nil {

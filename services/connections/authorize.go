@@ -43,8 +43,10 @@ func (s *Service) BeginAuth(ctx context.Context, p auth.Principal, provider mode
 	now := s.now()
 	hash := sha256.Sum256([]byte(state))
 	err = s.store.InOrg(ctx, p.OrgID, func(tx *store.Tx) error {
-		return tx.PutOAuthState(models.OAuthState{Hash: hash[:], UserID: p.ID, SessionHash: p.Session, Provider: provider,
-			RedirectURI: redirectURI, Verifier: sealed, CreatedAt: now, ExpiresAt: now.Add(stateLife)})
+		return tx.PutOAuthState(models.OAuthState{
+			Hash: hash[:], UserID: p.ID, SessionHash: p.Session, Provider: provider,
+			RedirectURI: redirectURI, Verifier: sealed, CreatedAt: now, ExpiresAt: now.Add(stateLife),
+		})
 	})
 	if err != nil {
 		return "", err
@@ -180,8 +182,10 @@ func (s *Service) storeConnected(ctx context.Context, st models.OAuthState, by a
 		if err := tx.SaveConnected(c, now); err != nil {
 			return err
 		}
-		return s.audit(tx, by, AuditEntry{Action: "connect_provider", Provider: st.Provider,
-			Before: map[string]any{"status": before.Status}, After: map[string]any{"status": models.ConnConnected, "account": g.AccountLabel}})
+		return s.audit(tx, by, AuditEntry{
+			Action: "connect_provider", Provider: st.Provider,
+			Before: map[string]any{"status": before.Status}, After: map[string]any{"status": models.ConnConnected, "account": g.AccountLabel},
+		})
 	})
 }
 

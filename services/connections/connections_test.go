@@ -84,14 +84,17 @@ func (s *system) service(at string) *connections.Service {
 	base := at + "/" + salesforce.Provider
 	p, err := crma.New(connectors.Settings{
 		AuthorizeURL: base + "/services/oauth2/authorize", TokenURL: base + "/services/oauth2/token", RevokeURL: base + "/services/oauth2/revoke",
-		APIURL: base, ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret}, crma.Options{})
+		APIURL: base, ClientID: sandbox.DefaultClientID, ClientSecret: sandbox.DefaultClientSecret,
+	}, crma.Options{})
 	require.NoError(s.tb, err)
-	svc, err := connections.New(connections.Config{Store: s.store, Vault: s.vault, Runs: s.runs, Schedules: s, Clock: s.clock,
+	svc, err := connections.New(connections.Config{
+		Store: s.store, Vault: s.vault, Runs: s.runs, Schedules: s, Clock: s.clock,
 		Providers: map[models.Provider]connectors.Provider{models.CRMA: p},
 		Audit: func(_ *store.Tx, _ auth.Principal, e connections.AuditEntry) error {
 			s.audited = append(s.audited, e)
 			return nil
-		}})
+		},
+	})
 	require.NoError(s.tb, err)
 	return svc
 }

@@ -120,9 +120,11 @@ func (s *Service) PutMappings(ctx context.Context, p auth.Principal, provider mo
 		if set, err = mappingIn(tx, provider); err != nil {
 			return err
 		}
-		return s.audit(tx, p, AuditEntry{Action: "update_mappings", Provider: provider,
+		return s.audit(tx, p, AuditEntry{
+			Action: "update_mappings", Provider: provider,
 			Before: map[string]any{"version": c.MappingVersion, "entries": len(before)},
-			After:  map[string]any{"version": set.Version, "entries": len(set.Mappings)}})
+			After:  map[string]any{"version": set.Version, "entries": len(set.Mappings)},
+		})
 	})
 	if err != nil {
 		return MappingSet{}, models.Run{}, err
@@ -134,8 +136,10 @@ func (s *Service) PutMappings(ctx context.Context, p auth.Principal, provider mo
 // Remap starts a run that maps the stored records of a provider again, as part of a change that is logged. One that is
 // running notices a newer mapping by itself and begins anew.
 func (s *Service) Remap(ctx context.Context, p auth.Principal, provider models.Provider) (models.Run, bool, error) {
-	return s.runs.Start(ctx, p, runs.StartInput{Kind: models.KindRemap, Subject: string(provider),
-		WorkflowID: jobs.RemapID(p.OrgID, provider), Trigger: "manual", Logged: true})
+	return s.runs.Start(ctx, p, runs.StartInput{
+		Kind: models.KindRemap, Subject: string(provider),
+		WorkflowID: jobs.RemapID(p.OrgID, provider), Trigger: "manual", Logged: true,
+	})
 }
 
 // fillSourceTypes notes the discovered type beside each source field, whatever the caller said it was.

@@ -173,3 +173,10 @@ func orEmpty[T any](list []T) []T {
 	}
 	return list
 }
+
+// The parts of a discovered schema, named here for those who show it.
+type (
+	Object        = connectors.Object
+	Field         = connectors.Field
+	PicklistValue = connectors.PicklistValue
+)

@@ -67,8 +67,10 @@ func New(c Config) (*Service, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	return &Service{store: c.Store, providers: c.Providers, vault: c.Vault, runs: c.Runs, schedules: c.Schedules,
-		audit: c.Audit, clock: c.Clock}, nil
+	return &Service{
+		store: c.Store, providers: c.Providers, vault: c.Vault, runs: c.Runs, schedules: c.Schedules,
+		audit: c.Audit, clock: c.Clock,
+	}, nil
 }
 
 func (s *Service) now() time.Time { return s.clock().UTC() }

@@ -97,9 +97,11 @@ func (s *Service) StatusAll(ctx context.Context, p auth.Principal) ([]Status, er
 
 func (s *Service) toStatus(c models.Connection, running *uuid.UUID) Status {
 	info, _ := c.Provider.Info()
-	st := Status{Provider: c.Provider, Kind: info.Kind, DisplayName: info.DisplayName, Configured: s.providers[c.Provider] != nil,
+	st := Status{
+		Provider: c.Provider, Kind: info.Kind, DisplayName: info.DisplayName, Configured: s.providers[c.Provider] != nil,
 		Status: c.Status, AccountLabel: c.AccountLabel, ConnectedBy: c.ConnectedBy, ConnectedAt: utc(c.ConnectedAt),
-		LastSyncAt: utc(c.LastSyncAt), RunningRunID: running}
+		LastSyncAt: utc(c.LastSyncAt), RunningRunID: running,
+	}
 	if c.ErrorCode != nil {
 		st.Error = &StatusError{Code: *c.ErrorCode}
 		if c.ErrorMessage != nil {

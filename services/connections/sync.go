@@ -47,8 +47,10 @@ func (s *Service) startSync(ctx context.Context, p auth.Principal, provider mode
 	if _, err := s.usable(ctx, p.OrgID, provider); err != nil {
 		return models.Run{}, false, err
 	}
-	return s.runs.Start(ctx, p, runs.StartInput{Kind: models.KindConnectorSync, Subject: string(provider),
-		WorkflowID: jobs.SyncID(p.OrgID, provider), Input: o, Trigger: trigger})
+	return s.runs.Start(ctx, p, runs.StartInput{
+		Kind: models.KindConnectorSync, Subject: string(provider),
+		WorkflowID: jobs.SyncID(p.OrgID, provider), Input: o, Trigger: trigger,
+	})
 }
 
 // SyncLog lists the sync runs of one provider, or of all with "", newest first. Faults: Denied, NotFound, Invalid.
@@ -109,8 +111,10 @@ func (s *Service) Disconnect(ctx context.Context, p auth.Principal, provider mod
 		if err := tx.SetConnectionStatus(provider, models.ConnDisconnected, "", "", s.now()); err != nil {
 			return err
 		}
-		return s.audit(tx, p, AuditEntry{Action: "disconnect_provider", Provider: provider,
-			Before: map[string]any{"status": c.Status, "account": c.AccountLabel}, After: map[string]any{"status": models.ConnDisconnected}})
+		return s.audit(tx, p, AuditEntry{
+			Action: "disconnect_provider", Provider: provider,
+			Before: map[string]any{"status": c.Status, "account": c.AccountLabel}, After: map[string]any{"status": models.ConnDisconnected},
+		})
 	})
 	if err != nil {
 		return Status{}, fmt.Errorf("disconnect: %w", err)

@@ -174,6 +174,3 @@ func moment(asOf, zone string, now, today time.Time) (at time.Time, past bool, e
 	}
 	return time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, loc).Add(-time.Microsecond).UTC(), true, nil
 }
-
-//go:fix inline
-func reason(s string) *string { return new(s) }

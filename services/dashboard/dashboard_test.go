@@ -72,9 +72,6 @@ func (s *system) pipeline(in dashboard.PipelineInput) dashboard.Pipeline {
 	return out
 }
 
-//go:fix inline
-func ptr[T any](v T) *T { return new(v) }
-
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

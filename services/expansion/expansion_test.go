@@ -2,7 +2,6 @@ package expansion_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -41,8 +40,10 @@ func setup(tb testing.TB) *system {
 	clock := func() time.Time { return s.now }
 	cursors := paging.New([]byte("secret"))
 	s.affinity = &affinity.Service{Store: s.store, Clock: clock, Cursors: cursors}
-	s.svc = &expansion.Service{Store: s.store, Clock: clock, Cursors: cursors, Log: &governance.Service{Store: s.store, Clock: clock},
-		Runs: runs.New(s.store, nil, nil, clock)}
+	s.svc = &expansion.Service{
+		Store: s.store, Clock: clock, Cursors: cursors, Log: &governance.Service{Store: s.store, Clock: clock},
+		Runs: runs.New(s.store, nil, nil, clock),
+	}
 	return s
 }
 
@@ -542,7 +543,7 @@ func TestListAndWhitespace(t *testing.T) {
 				page, err := s.svc.Whitespace(t.Context(), as(org, auth.Viewer), in)
 				require.NoError(t, err)
 				for _, a := range page.Accounts {
-					require.EqualValues(t, len(products), int(a.Owned)+len(a.Unowned))
+					require.Equal(t, len(products), int(a.Owned)+len(a.Unowned))
 					for _, p := range a.Unowned {
 						unowned[p.ID]++
 					}
@@ -557,7 +558,7 @@ func TestListAndWhitespace(t *testing.T) {
 			require.Len(t, last.Products, len(products))
 			var total int64
 			for _, p := range last.Products {
-				require.Equal(t, unowned[p.ProductID], p.Accounts, fmt.Sprintf("%+v", in))
+				require.Equal(t, unowned[p.ProductID], p.Accounts, "%+v", in)
 				total += p.ARRCents
 			}
 			require.Equal(t, arr, total)

@@ -214,7 +214,7 @@ func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, t
 // rows turns the signals into rows, in order of rank. A row belongs to its step.
 func (f *found) rows() iter.Seq[*models.ExpansionSignal] {
 	scopes := affinity.Scopes()
-	scope := func(s affinity.Scope) int16 { return int16(slices.Index(scopes[:], s)) } //nolint:gosec // four scopes
+	scope := func(s affinity.Scope) int16 { return int16(slices.Index(scopes[:], s)) }
 	return func(yield func(*models.ExpansionSignal) bool) {
 		var row models.ExpansionSignal
 		var packed []byte

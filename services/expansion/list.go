@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -172,10 +173,8 @@ func oneOf(field, v string, allowed []string) []fault.FieldError {
 	if v == "" {
 		return nil
 	}
-	for _, a := range allowed {
-		if v == a {
-			return nil
-		}
+	if slices.Contains(allowed, v) {
+		return nil
 	}
 	return []fault.FieldError{{Field: field, Message: fmt.Sprintf("must be one of %v", allowed)}}
 }
@@ -242,13 +241,13 @@ func views(tx *store.Tx, rows []store.SignalRow) ([]Signal, error) {
 
 func view(r store.SignalRow, list []expansion.Antecedent, products map[uuid.UUID]models.Product) Signal {
 	scopes := affinity.Scopes()
-	gate := expansion.Gate{Failed: expansion.Check(r.GateFailed), Unknown: expansion.Check(r.GateUnknown)} //nolint:gosec // written from one
+	gate := expansion.Gate{Failed: expansion.Check(r.GateFailed), Unknown: expansion.Check(r.GateUnknown)}
 	v := Signal{
 		ID: r.ID, Account: Account{r.AccountID, r.AccountName, r.Segment, r.State, r.Territory},
 		Product: affinitysvc.Ref(r.ProductID, models.Product{Name: r.ProductName, SKU: r.SKU}), Status: r.Status, Reason: r.Reason,
 		Probability: r.Probability, EstimatedARRCents: r.EstimatedARRCents, ExpectedARRCents: r.ExpectedARRCents, Unpriced: r.EstimatedARRCents == nil,
-		PriceBasis: expansion.PriceBasis(r.PriceBasis).String(), PriceSegment: string(scopes[r.PriceScope]), PriorityScore: r.Priority, //nolint:gosec // written from one
-		PriorityBasis: expansion.Basis(r.PriorityBasis).Names(), Readiness: gate.Readiness(), ReadinessReasons: gate.Reasons(), //nolint:gosec // written from one
+		PriceBasis: expansion.PriceBasis(r.PriceBasis).String(), PriceSegment: string(scopes[r.PriceScope]), PriorityScore: r.Priority,
+		PriorityBasis: expansion.Basis(r.PriorityBasis).Names(), Readiness: gate.Readiness(), ReadinessReasons: gate.Reasons(),
 		Antecedents: make([]Antecedent, 0, len(list)), EvidenceSegment: string(scopes[r.EvidenceScope]), DaysToRenewal: r.DaysToRenewal,
 		Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}

@@ -128,7 +128,7 @@ func (r *reader) collect(o *store.Owner) error {
 		a.UseRatio = &ratio
 	}
 	if o.DaysToRenewal != nil {
-		r.renewals[o.ID] = int32(*o.DaysToRenewal) //nolint:gosec // days between dates
+		r.renewals[o.ID] = int32(*o.DaysToRenewal)
 	}
 	return r.collector.Add(&a)
 }

@@ -26,9 +26,11 @@ func (s *Service) CreateOrg(ctx context.Context, name string, system bool, email
 		return models.Org{}, uuid.Nil, err
 	}
 	now := s.Clock()
-	o := models.Org{ID: models.NewID(), Name: strings.TrimSpace(name), IsSystem: system, TimeZone: "America/New_York", FiscalYearStartMonth: 7,
+	o := models.Org{
+		ID: models.NewID(), Name: strings.TrimSpace(name), IsSystem: system, TimeZone: "America/New_York", FiscalYearStartMonth: 7,
 		ReportingCurrency: "USD", RenewalGraceDays: 90, WorkHours: models.WorkHours{Start: "08:00", End: "17:00", Days: []int{1, 2, 3, 4, 5}},
-		Version: 1, CreatedAt: now, UpdatedAt: now}
+		Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
 	u, found, err := s.Store.UserByEmail(ctx, email)
 	if err != nil {
 		return o, uuid.Nil, err
@@ -51,8 +53,10 @@ func (s *Service) CreateOrg(ctx context.Context, name string, system bool, email
 		if err := tx.AddMember(&models.Membership{OrgID: o.ID, UserID: u.ID, Role: string(role), JoinedAt: now}); err != nil {
 			return err
 		}
-		_, err := s.Log.Record(tx, auth.Engine(o.ID), governance.Entry{Tool: "create_organization", SubjectType: "organization", SubjectID: o.ID.String(),
-			After: map[string]any{"settings": settings(o), "member": map[string]any{"email": u.Email, "role": role}}})
+		_, err := s.Log.Record(tx, auth.Engine(o.ID), governance.Entry{
+			Tool: "create_organization", SubjectType: "organization", SubjectID: o.ID.String(),
+			After: map[string]any{"settings": settings(o), "member": map[string]any{"email": u.Email, "role": role}},
+		})
 		return err
 	})
 	return o, u.ID, err
@@ -98,8 +102,10 @@ func (s *Service) CreateKey(ctx context.Context, p auth.Principal, in NewKeyInpu
 		return models.APIKey{}, "", err
 	}
 	secret := auth.NewKey()
-	k := models.APIKey{OrgID: p.OrgID, ID: models.NewID(), Name: strings.TrimSpace(in.Name), Prefix: secret[:auth.DisplayPrefixLen],
-		Hash: auth.HashSecret(secret), CreatedAt: now, ExpiresAt: in.ExpiresAt}
+	k := models.APIKey{
+		OrgID: p.OrgID, ID: models.NewID(), Name: strings.TrimSpace(in.Name), Prefix: secret[:auth.DisplayPrefixLen],
+		Hash: auth.HashSecret(secret), CreatedAt: now, ExpiresAt: in.ExpiresAt,
+	}
 	if p.Kind == "user" {
 		k.CreatedBy = &p.ID
 	}
@@ -110,9 +116,11 @@ func (s *Service) CreateKey(ctx context.Context, p auth.Principal, in NewKeyInpu
 		if err := tx.CreateAPIKey(&k); err != nil {
 			return err
 		}
-		_, err := s.Log.Record(tx, p, governance.Entry{Tool: "create_api_key", SubjectType: "api_key", SubjectID: k.ID.String(),
+		_, err := s.Log.Record(tx, p, governance.Entry{
+			Tool: "create_api_key", SubjectType: "api_key", SubjectID: k.ID.String(),
 			Args:  map[string]any{"name": k.Name, "scopes": k.Scopes, "expires_at": k.ExpiresAt},
-			After: map[string]any{"name": k.Name, "scopes": k.Scopes, "expires_at": k.ExpiresAt, "revoked_at": nil}})
+			After: map[string]any{"name": k.Name, "scopes": k.Scopes, "expires_at": k.ExpiresAt, "revoked_at": nil},
+		})
 		return err
 	})
 	return k, secret, err
@@ -208,13 +216,17 @@ func (s *Service) Invite(ctx context.Context, p auth.Principal, email string, ro
 		return models.Invitation{}, "", err
 	}
 	token, now := auth.NewToken(), s.Clock()
-	i := models.Invitation{OrgID: p.OrgID, ID: models.NewID(), Email: email, Role: string(role), Hash: auth.HashSecret(token),
-		CreatedAt: now, ExpiresAt: now.Add(invitationLife)}
+	i := models.Invitation{
+		OrgID: p.OrgID, ID: models.NewID(), Email: email, Role: string(role), Hash: auth.HashSecret(token),
+		CreatedAt: now, ExpiresAt: now.Add(invitationLife),
+	}
 	if p.Kind == "user" {
 		i.InvitedBy = &p.ID
 	}
-	e := governance.Entry{Tool: "invite_member", SubjectType: "invitation", SubjectID: i.ID.String(), Args: map[string]any{"email": email, "role": role},
-		After: map[string]any{"email": email, "role": role, "expires_at": i.ExpiresAt}}
+	e := governance.Entry{
+		Tool: "invite_member", SubjectType: "invitation", SubjectID: i.ID.String(), Args: map[string]any{"email": email, "role": role},
+		After: map[string]any{"email": email, "role": role, "expires_at": i.ExpiresAt},
+	}
 	err := s.change(ctx, p, &e, func(tx *store.Tx) error { return tx.CreateInvitation(&i) })
 	return i, token, err
 }
@@ -302,8 +314,10 @@ func (s *Service) Accept(ctx context.Context, token, name, password, client stri
 			return err
 		}
 		p := auth.Principal{OrgID: i.OrgID, Kind: "user", ID: u.ID, Label: u.Email, Surface: "rest"}
-		_, err = s.Log.Record(tx, p, governance.Entry{Tool: "accept_invitation", SubjectType: "member", SubjectID: u.ID.String(),
-			After: map[string]any{"email": u.Email, "role": i.Role}})
+		_, err = s.Log.Record(tx, p, governance.Entry{
+			Tool: "accept_invitation", SubjectType: "member", SubjectID: u.ID.String(),
+			After: map[string]any{"email": u.Email, "role": i.Role},
+		})
 		return err
 	})
 	if err != nil {
@@ -347,8 +361,10 @@ func (s *Service) UpdateOrganization(ctx context.Context, p auth.Principal, o mo
 
 // settings is what the log keeps of an organization.
 func settings(o models.Org) map[string]any {
-	return map[string]any{"name": o.Name, "time_zone": o.TimeZone, "fiscal_year_start_month": o.FiscalYearStartMonth, "reporting_currency": o.ReportingCurrency,
-		"derive_segment": o.DeriveSegment, "renewal_grace_days": o.RenewalGraceDays, "work_hours": o.WorkHours}
+	return map[string]any{
+		"name": o.Name, "time_zone": o.TimeZone, "fiscal_year_start_month": o.FiscalYearStartMonth, "reporting_currency": o.ReportingCurrency,
+		"derive_segment": o.DeriveSegment, "renewal_grace_days": o.RenewalGraceDays, "work_hours": o.WorkHours,
+	}
 }
 
 func validateOrg(o models.Org) error {

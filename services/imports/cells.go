@@ -3,6 +3,7 @@ package imports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,10 +36,8 @@ func text(limit int) func(string) (string, string) {
 
 func oneOf(words ...string) func(string) (string, string) {
 	return func(s string) (string, string) {
-		for _, w := range words {
-			if s == w {
-				return s, ""
-			}
+		if slices.Contains(words, s) {
+			return s, ""
 		}
 		return "", "must be " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 	}

@@ -46,7 +46,8 @@ func TestFilesThatAreRefusedAsAWhole(t *testing.T) {
 	_, err := s.dry("accounts", "external_id,shoe_size\n")
 	require.Equal(t, []fault.FieldError{
 		{Field: "column 2", Message: "unknown; valid columns are external_id, name, segment, state, nces_id, unitid, arr_usd, status"},
-		{Field: "name", Message: "the column is missing"}}, fault.FieldsOf(err))
+		{Field: "name", Message: "the column is missing"},
+	}, fault.FieldsOf(err))
 	_, err = s.dry("contacts", header)
 	require.Equal(t, fault.NotFound, fault.CodeOf(err))
 	s.empty()

@@ -85,9 +85,12 @@ func (s *Service) Import(ctx context.Context, p auth.Principal, in ImportInput) 
 	if _, _, err = s.open(ctx, p.OrgID, in.Resource, up.ID); err != nil {
 		return models.Run{}, false, err
 	}
-	run, already, err = s.Runs.Start(ctx, p, runs.StartInput{Kind: models.KindImport, Subject: in.Resource,
+	run, already, err = s.Runs.Start(ctx, p, runs.StartInput{
+		Kind: models.KindImport, Subject: in.Resource,
 		WorkflowID: jobs.ImportID(p.OrgID, in.Resource), Input: RunInput{UploadID: up.ID, Resource: in.Resource, Actor: Actor{
-			Kind: p.Kind, ID: p.ID, Label: p.Label, KeyPrefix: p.KeyPrefix, Surface: p.Surface, RequestID: p.RequestID}}, Logged: true}) // the merge logs the write
+			Kind: p.Kind, ID: p.ID, Label: p.Label, KeyPrefix: p.KeyPrefix, Surface: p.Surface, RequestID: p.RequestID,
+		}}, Logged: true,
+	}) // the merge logs the write
 	used = err == nil && !already
 	return run, already, err
 }
@@ -160,8 +163,10 @@ func dryRun(ctx context.Context, tx *store.Tx, f *file) (Report, error) {
 		all, truncated = all[:MaxProblems], true
 	}
 	st.Bad += bad
-	return Report{Resource: f.res.name, Rows: st.Rows, Valid: st.Rows - st.Bad, Bad: st.Bad, Errors: all,
-		Truncated: truncated || bad > int64(len(more))}, nil
+	return Report{
+		Resource: f.res.name, Rows: st.Rows, Valid: st.Rows - st.Bad, Bad: st.Bad, Errors: all,
+		Truncated: truncated || bad > int64(len(more)),
+	}, nil
 }
 
 // held reads an upload on the connection of a transaction: a dry run that waited for another one could wait for itself.

@@ -133,8 +133,10 @@ func (s *Service) failures(run uuid.UUID, resource string, problems []Problem) [
 		if p.Column != "" {
 			at, message = at+" "+p.Column, p.Column+" "+p.Reason+"."
 		}
-		out = append(out, models.RunFailure{RunID: run, Object: resource, ExternalID: at, Code: "bad_row",
-			Message: fmt.Sprintf("Line %d: %s", p.Line, message), At: s.now()})
+		out = append(out, models.RunFailure{
+			RunID: run, Object: resource, ExternalID: at, Code: "bad_row",
+			Message: fmt.Sprintf("Line %d: %s", p.Line, message), At: s.now(),
+		})
 	}
 	return out
 }
@@ -226,8 +228,10 @@ func (s *Service) refuse(ctx context.Context, tx *store.Tx, st models.Import, re
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.UpdateRun(st.RunID, store.RunProgress{Done: &st.Rows, Total: &st.Rows,
-		Counts: map[string]int64{"read": st.Rows, "failed": bad, "unchanged": st.Rows - bad}}, s.now())
+	_, err = tx.UpdateRun(st.RunID, store.RunProgress{
+		Done: &st.Rows, Total: &st.Rows,
+		Counts: map[string]int64{"read": st.Rows, "failed": bad, "unchanged": st.Rows - bad},
+	}, s.now())
 	text := fmt.Sprintf("%d of %d rows cannot be imported, so nothing was changed.", bad, st.Rows)
 	if len(first) > 0 {
 		text += " " + first[0].Message
@@ -237,8 +241,10 @@ func (s *Service) refuse(ctx context.Context, tx *store.Tx, st models.Import, re
 
 func (s *Service) merge(ctx context.Context, tx *store.Tx, st models.Import, f *file, in RunInput, out *Merged) (err error) {
 	now := s.now()
-	m := store.Merge{ObjectRef: store.ObjectRef{Provider: Provider, Object: f.res.name, Record: f.res.record},
-		SourceRef: string(Provider) + ":" + st.RunID.String(), Now: now}
+	m := store.Merge{
+		ObjectRef: store.ObjectRef{Provider: Provider, Object: f.res.name, Record: f.res.record},
+		SourceRef: string(Provider) + ":" + st.RunID.String(), Now: now,
+	}
 	if m.MappingID, err = tx.MappingID(m.ObjectRef, f.res.entries(), now); err != nil {
 		return err
 	}
@@ -254,10 +260,14 @@ func (s *Service) merge(ctx context.Context, tx *store.Tx, st models.Import, f *
 	if _, err := tx.UpdateRun(st.RunID, store.RunProgress{Done: &st.Rows, Total: &st.Rows, Counts: counts}, now); err != nil {
 		return err
 	}
-	who := auth.Principal{OrgID: tx.Org(), Kind: in.Actor.Kind, ID: in.Actor.ID, Label: in.Actor.Label, KeyPrefix: in.Actor.KeyPrefix,
-		Surface: in.Actor.Surface, RequestID: in.Actor.RequestID}
-	_, err = s.Log.Record(tx, who, governance.Entry{Tool: "import-file", SubjectType: "import", SubjectID: f.res.name,
-		Args: map[string]any{"resource": f.res.name, "upload_id": in.UploadID}, After: map[string]any{"run_id": st.RunID, "counts": counts}})
+	who := auth.Principal{
+		OrgID: tx.Org(), Kind: in.Actor.Kind, ID: in.Actor.ID, Label: in.Actor.Label, KeyPrefix: in.Actor.KeyPrefix,
+		Surface: in.Actor.Surface, RequestID: in.Actor.RequestID,
+	}
+	_, err = s.Log.Record(tx, who, governance.Entry{
+		Tool: "import-file", SubjectType: "import", SubjectID: f.res.name,
+		Args: map[string]any{"resource": f.res.name, "upload_id": in.UploadID}, After: map[string]any{"run_id": st.RunID, "counts": counts},
+	})
 	return err
 }
 

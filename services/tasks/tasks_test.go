@@ -58,9 +58,6 @@ func (s *system) create(in tasks.CreateInput) tasks.Task {
 
 func (s *system) count() int64 { return s.db.Count(s.tb, "SELECT count(*) FROM tasks") }
 
-//go:fix inline
-func ptr[T any](v T) *T { return new(v) }
-
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -93,12 +93,18 @@ func Seed(tb testing.TB, db testkit.DB, org uuid.UUID, products []Product, accou
 	for i := range accounts {
 		s.account(&accounts[i], products)
 	}
-	s.copy("accounts", []string{"org_id", "id", "provider", "external_id", "name", "normalized_name", "segment", "territory", "enrollment", "seats", "p1_open",
-		"overdue_days", "active_28d", "renewal_date", "deleted_at", "mapping_id"}, s.accounts)
-	s.copy("account_products", []string{"org_id", "id", "provider", "external_id", "account_id", "product_id", "arr_cents", "quantity", "start_date", "end_date",
-		"status", "bundle", "mapping_id"}, s.lines)
-	s.copy("subscription_lines", []string{"org_id", "id", "account_id", "product_id", "source", "provider", "external_id", "arr_cents", "start_date", "end_date",
-		"ended"}, s.revenue)
+	s.copy("accounts", []string{
+		"org_id", "id", "provider", "external_id", "name", "normalized_name", "segment", "territory", "enrollment", "seats", "p1_open",
+		"overdue_days", "active_28d", "renewal_date", "deleted_at", "mapping_id",
+	}, s.accounts)
+	s.copy("account_products", []string{
+		"org_id", "id", "provider", "external_id", "account_id", "product_id", "arr_cents", "quantity", "start_date", "end_date",
+		"status", "bundle", "mapping_id",
+	}, s.lines)
+	s.copy("subscription_lines", []string{
+		"org_id", "id", "account_id", "product_id", "source", "provider", "external_id", "arr_cents", "start_date", "end_date",
+		"ended",
+	}, s.revenue)
 }
 
 const manyAccounts = 5000
@@ -156,8 +162,10 @@ func (s *seeder) account(a *Account, products []Product) {
 	if a.Deleted {
 		deleted = time.Now()
 	}
-	s.accounts = append(s.accounts, []any{id(s.org), id(a.ID), "csv", a.ID.String(), a.Name, a.Name, known(a.Segment), known(a.Territory), known(a.Enrollment),
-		known(a.Seats), a.P1Open, a.OverdueDays, a.Active28d, date(a.RenewalDate), deleted, 0})
+	s.accounts = append(s.accounts, []any{
+		id(s.org), id(a.ID), "csv", a.ID.String(), a.Name, a.Name, known(a.Segment), known(a.Territory), known(a.Enrollment),
+		known(a.Seats), a.P1Open, a.OverdueDays, a.Active28d, date(a.RenewalDate), deleted, 0,
+	})
 	if a.TotalCents != 0 {
 		s.revenue = append(s.revenue, []any{id(s.org), id(a.ID), id(a.ID), nil, "account_total", "csv", a.ID.String(), a.TotalCents, nil, nil, false})
 	}
@@ -171,8 +179,10 @@ func (s *seeder) account(a *Account, products []Product) {
 		if l.Ended {
 			status = "ended"
 		}
-		s.lines = append(s.lines, []any{id(s.org), id(lineID), "csv", lineID.String(), id(a.ID), product, cents, known(l.Quantity), date(l.Start), date(l.End),
-			status, known(l.Bundle), 0})
+		s.lines = append(s.lines, []any{
+			id(s.org), id(lineID), "csv", lineID.String(), id(a.ID), product, cents, known(l.Quantity), date(l.Start), date(l.End),
+			status, known(l.Bundle), 0,
+		})
 	}
 }
 

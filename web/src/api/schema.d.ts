@@ -517,6 +517,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/expansion/affinity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get which products are owned together
+         * @description Needs permission `read`.
+         */
+        get: operations["list-affinity"];
+        put?: never;
+        /**
+         * Start computing affinity anew
+         * @description Needs permission `operate`.
+         */
+        post: operations["recompute-affinity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expansion/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what accounts could buy next, best first
+         * @description Needs permission `read`.
+         */
+        get: operations["list-expansion-signals"];
+        put?: never;
+        /**
+         * Start finding expansion signals anew
+         * @description Needs permission `operate`.
+         */
+        post: operations["regenerate-expansion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Move an expansion signal to a status
+         * @description Needs permission `write`.
+         */
+        patch: operations["move-expansion-signal"];
+        trace?: never;
+    };
+    "/api/expansion/whitespace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List which products accounts do not own
+         * @description Needs permission `read`.
+         */
+        get: operations["list-whitespace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/exports/accounts": {
         parameters: {
             query?: never;
@@ -609,6 +681,46 @@ export interface paths {
          * @description Needs permission `read`.
          */
         get: operations["get-governance-log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a CSV file of accounts, products or account_products: all of its rows or none
+         * @description Needs permission `operate`.
+         */
+        post: operations["import-file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{resource}/template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the header of a resource's CSV files
+         * @description Needs permission `read`.
+         */
+        get: operations["get-import-template"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1113,8 +1225,46 @@ export interface components {
             next_cursor: string | null;
             records: components["schemas"]["readiness.AffectedRecord"][];
         };
+        AffinityMatrix: {
+            /**
+             * Format: int64
+             * @description Owning accounts
+             */
+            accounts: number;
+            /**
+             * Format: date
+             * @description The organization's day it was computed for
+             */
+            as_of: string | null;
+            /**
+             * Format: date-time
+             * @description Null: never
+             */
+            computed_at: string | null;
+            matrix: components["schemas"]["affinity.Entry"][];
+            next_cursor: string | null;
+            /**
+             * Format: int64
+             * @description Active products
+             */
+            products: number;
+            /** @description Why the matrix is empty: not_computed, fewer_than_two_products, no_owning_accounts or no_match */
+            reason: string | null;
+            /** Format: uuid */
+            run_id: string;
+        };
         AllMappingsOutputBody: {
             connectors: components["schemas"]["connections.MappingSet"][];
+        };
+        ByStatus: {
+            /** Format: int64 */
+            dismissed: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            pitched: number;
+            /** Format: int64 */
+            won: number;
         };
         Check: {
             detail: string;
@@ -1216,6 +1366,19 @@ export interface components {
             objects: components["schemas"]["Object"][];
             provider: string;
         };
+        ExpansionSignals: {
+            kpi: components["schemas"]["expansion.KPI"];
+            next_cursor: string | null;
+            signals: components["schemas"]["expansion.Signal"][];
+        };
+        ExpansionWhitespace: {
+            /** @description By name */
+            accounts: components["schemas"]["expansion.AccountWhitespace"][];
+            currency: string;
+            next_cursor: string | null;
+            /** @description The same on every page */
+            products: components["schemas"]["expansion.ProductWhitespace"][];
+        };
         FailuresOutputBody: {
             failures: components["schemas"]["RunFailure"][];
             next_cursor?: string;
@@ -1250,6 +1413,11 @@ export interface components {
             label: string;
             /** Format: date */
             start: string;
+        };
+        GateReason: {
+            /** @enum {string} */
+            check: "onboarding" | "health" | "p1_open" | "overdue_days" | "use_ratio";
+            reason: string;
         };
         GovernanceEntry: {
             actor: string;
@@ -1370,6 +1538,23 @@ export interface components {
             /** @description Open ones; only admins see them */
             invitations: components["schemas"]["Invitation"][];
             members: components["schemas"]["Member"][];
+        };
+        MoveSignalInputBody: {
+            /** Format: uuid */
+            id: string;
+            reason?: string;
+            /** @enum {string} */
+            status: "pending" | "pitched" | "won" | "dismissed";
+            /**
+             * Format: int64
+             * @description The version that was read; another one is refused. Without it the last mover wins
+             */
+            version?: number;
+        };
+        MovedSignal: {
+            /** Format: uuid */
+            governance_entry_id: string;
+            signal: components["schemas"]["expansion.Signal"];
         };
         Object: {
             custom: boolean;
@@ -1513,6 +1698,26 @@ export interface components {
             location: string;
             /** @description What is wrong with it */
             message: string;
+        };
+        ProductKPI: {
+            /** Format: int64 */
+            dismissed: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            pipeline_arr_cents: number;
+            /** Format: int64 */
+            pitched: number;
+            /** Format: uuid */
+            product_id: string;
+            /** Format: int64 */
+            won: number;
+        };
+        ProductRef: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            sku: string;
         };
         ProviderMappings: {
             mappings: components["schemas"]["FieldMapping"][];
@@ -1663,6 +1868,24 @@ export interface components {
         };
         StatusesOutputBody: {
             connectors: components["schemas"]["connections.Status"][];
+        };
+        Suppressed: {
+            /** Format: int64 */
+            already_pitched: number;
+            /** Format: int64 */
+            already_won: number;
+            /** Format: int64 */
+            not_offered: number;
+            /** Format: int64 */
+            open_opportunity: number;
+            /** Format: int64 */
+            opted_out: number;
+            /** Format: int64 */
+            owned: number;
+            /** Format: int64 */
+            recently_dismissed: number;
+            /** Format: int64 */
+            save_first: number;
         };
         SwitchInputBody: {
             /** Format: uuid */
@@ -1900,6 +2123,54 @@ export interface components {
             provider: string;
             source_field: string;
         };
+        "affinity.Entry": {
+            bundle: boolean;
+            /** Format: double */
+            chi_square: number | null;
+            /** Format: date-time */
+            computed_at: string;
+            /** Format: double */
+            confidence: number | null;
+            /** Format: double */
+            conviction: number | null;
+            /** Format: double */
+            cross_sell_probability: number | null;
+            /** Format: double */
+            jaccard: number | null;
+            /** Format: double */
+            lead_share: number | null;
+            /** Format: double */
+            leverage: number | null;
+            /** Format: double */
+            lift: number | null;
+            /** Format: int64 */
+            n: number;
+            /** Format: int64 */
+            n_a: number;
+            /** Format: int64 */
+            n_ab: number;
+            /** Format: int64 */
+            n_b: number;
+            null_reasons?: {
+                [key: string]: string;
+            };
+            p_method: string | null;
+            /** Format: double */
+            p_value: number | null;
+            /** Format: double */
+            phi: number | null;
+            product_a: components["schemas"]["ProductRef"];
+            product_b: components["schemas"]["ProductRef"];
+            /** Format: double */
+            q_value: number | null;
+            reason: string | null;
+            /** Format: uuid */
+            run_id: string;
+            segment: string;
+            significant: boolean;
+            /** Format: double */
+            support: number | null;
+        };
         "connections.Check": {
             code: string;
             message: string;
@@ -1994,6 +2265,205 @@ export interface components {
             label: string;
             /** Format: int64 */
             year: number;
+        };
+        "expansion.Account": {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            segment: string | null;
+            state: string | null;
+            territory: string | null;
+        };
+        "expansion.AccountWhitespace": {
+            /** Format: uuid */
+            account_id: string;
+            /**
+             * Format: int64
+             * @description Estimated ARR of these signals
+             */
+            arr_cents: number;
+            name: string;
+            /**
+             * Format: int64
+             * @description Active products it owns
+             */
+            owned: number;
+            segment: string | null;
+            /**
+             * Format: int64
+             * @description Pending or pitched
+             */
+            signals: number;
+            /** @description By id */
+            unowned: components["schemas"]["ProductRef"][];
+        };
+        "expansion.Antecedent": {
+            /** Format: double */
+            lift: number;
+            /**
+             * Format: double
+             * @description Cross-sell probability of the proposed product given this one
+             */
+            probability: number;
+            product: components["schemas"]["ProductRef"];
+            /**
+             * Format: double
+             * @description Of the gain in log-odds; the shares of a signal sum to 1
+             */
+            share: number;
+            /**
+             * Format: double
+             * @description What is left of it after what the others say too, at most 1
+             */
+            weight: number;
+        };
+        "expansion.KPI": {
+            by_product: components["schemas"]["ProductKPI"][];
+            by_status: components["schemas"]["ByStatus"];
+            /** Format: double */
+            conversion: number | null;
+            conversion_reason?: string;
+            currency: string;
+            /**
+             * Format: date-time
+             * @description When signals were last regenerated; null: never
+             */
+            generated_at: string | null;
+            /** Format: int64 */
+            pipeline_arr_cents: number;
+            /** Format: uuid */
+            run_id: string;
+            suppressed: components["schemas"]["Suppressed"];
+            /** Format: int64 */
+            total_pending: number;
+            /** Format: int64 */
+            unpriced: number;
+            /** Format: int64 */
+            won_arr_cents: number;
+        };
+        "expansion.ProductWhitespace": {
+            /**
+             * Format: int64
+             * @description Owning accounts without the product
+             */
+            accounts: number;
+            /**
+             * Format: int64
+             * @description Estimated ARR of these signals
+             */
+            arr_cents: number;
+            name: string;
+            /** Format: int64 */
+            owners: number;
+            /** Format: uuid */
+            product_id: string;
+            /**
+             * Format: int64
+             * @description Of those: with a signal that is pending or pitched
+             */
+            signals: number;
+            sku: string;
+        };
+        "expansion.Signal": {
+            account: components["schemas"]["expansion.Account"];
+            antecedents: components["schemas"]["expansion.Antecedent"][];
+            /**
+             * Format: date-time
+             * @description Since when it stands; regenerations that find it again keep it
+             */
+            created_at: string;
+            /**
+             * Format: int32
+             * @description When it was computed
+             */
+            days_to_renewal: number | null;
+            /**
+             * Format: int64
+             * @description Null when there is no price to go by: unpriced
+             */
+            estimated_arr_cents: number | null;
+            /**
+             * @description Whose matrix the antecedents are from
+             * @enum {string}
+             */
+            evidence_segment: "all" | "Enterprise" | "Mid-Market" | "SMB";
+            /**
+             * Format: int64
+             * @description probability x estimated_arr_cents
+             */
+            expected_arr_cents: number | null;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            price_basis: "unpriced" | "per_student" | "per_license" | "list_price";
+            /**
+             * @description Whose owners the price is from
+             * @enum {string}
+             */
+            price_segment: "all" | "Enterprise" | "Mid-Market" | "SMB";
+            /** @description The parts that are known: expected_arr, expansion, readiness, window, icp_fit */
+            priority_basis: string[];
+            /**
+             * Format: double
+             * @description 0 to 100; null when no part of it is known
+             */
+            priority_score: number | null;
+            /**
+             * Format: double
+             * @description That the account buys the product, 0.01 to 0.95
+             */
+            probability: number;
+            product: components["schemas"]["ProductRef"];
+            /** @enum {string} */
+            readiness: "ready" | "not_ready";
+            readiness_reasons: components["schemas"]["GateReason"][];
+            /** @description What was said when it was moved */
+            reason: string | null;
+            /** @enum {string} */
+            status: "pending" | "pitched" | "won" | "dismissed";
+            /** Format: date-time */
+            status_changed_at: string | null;
+            status_changed_by: string | null;
+            unpriced: boolean;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description Counts up with each change
+             */
+            version: number;
+        };
+        "imports.Problem": {
+            /** @description Empty when the row as a whole is wrong */
+            column: string;
+            /**
+             * Format: int64
+             * @description Line of the file where the row starts, 1 is the header
+             */
+            line: number;
+            reason: string;
+        };
+        "imports.Report": {
+            /**
+             * Format: int64
+             * @description Rows that could not; a file is imported only when there are none
+             */
+            bad: number;
+            /** @description The first 1000 errors by line; a row may have several */
+            errors: components["schemas"]["imports.Problem"][];
+            resource: string;
+            /**
+             * Format: int64
+             * @description Rows of the file without its header
+             */
+            rows: number;
+            /** @description There are more errors than are listed */
+            truncated: boolean;
+            /**
+             * Format: int64
+             * @description Rows that could be imported
+             */
+            valid: number;
         };
         "matching.Match": {
             /** Format: uuid */
@@ -3562,6 +4032,294 @@ export interface operations {
             };
         };
     };
+    "list-affinity": {
+        parameters: {
+            query?: {
+                segment?: "all" | "Enterprise" | "Mid-Market" | "SMB";
+                /** @description Only pairs with this product, on either side */
+                product_id?: string;
+                min_lift?: number;
+                significant?: "true" | "false";
+                /** @description Pairs that nobody owns together, too */
+                include_zero?: boolean;
+                /** @description Rows of a page; without it everything comes at once */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By segment, lift falling, ids */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AffinityMatrix"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "recompute-affinity": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description wait=N waits up to N seconds, at most 60, for the end */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedRunBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-expansion-signals": {
+        parameters: {
+            query?: {
+                status?: "pending" | "pitched" | "won" | "dismissed";
+                segment?: "Enterprise" | "Mid-Market" | "SMB";
+                product_id?: string;
+                account_id?: string;
+                min_priority?: number;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExpansionSignals"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "regenerate-expansion": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description wait=N waits up to N seconds, at most 60, for the end */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedRunBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "move-expansion-signal": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a request under the same key within 24 hours gives the first answer */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveSignalInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedSignal"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-whitespace": {
+        parameters: {
+            query?: {
+                segment?: "Enterprise" | "Mid-Market" | "SMB";
+                /** @description Whole name */
+                territory?: string;
+                /** @description Only accounts that do not own this product */
+                product_id?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExpansionWhitespace"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "export-accounts": {
         parameters: {
             query?: {
@@ -3813,6 +4571,90 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "import-file": {
+        parameters: {
+            query?: {
+                /** @description true checks every row and writes nothing */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description wait=N waits up to N seconds, at most 60, for the end */
+                Prefer?: string;
+            };
+            path: {
+                resource: string;
+            };
+            cookie?: never;
+        };
+        /** @description CSV in UTF-8 whose first line names columns of the template; at most 512 MiB */
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description The run has ended; of a dry run, what it found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["imports.Report"];
+                };
+            };
+            /** @description The run has started */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                };
+            };
+        };
+    };
+    "get-import-template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The header */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
                 };
             };
         };
