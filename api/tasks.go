@@ -93,9 +93,9 @@ type updateTaskInput struct {
 	Key  string    `header:"Idempotency-Key" maxLength:"200" doc:"Repeating a request under the same key within 24 hours gives the first answer"`
 	Body struct {
 		Status   *string   `json:"status,omitempty" enum:"OPEN,IN_PROGRESS,BLOCKED,DONE,CANCELLED"`
-		Assignee clearable `json:"assignee,omitempty" doc:"null for nobody"`
+		Assignee clearable `json:"assignee,omitempty" doc:"null for nobody"` //nolint:modernize // what marks it optional in the schema
 		Priority *string   `json:"priority,omitempty" enum:"LOW,MEDIUM,HIGH,URGENT"`
-		DueDate  clearable `json:"due_date,omitempty" doc:"YYYY-MM-DD; null for none"`
+		DueDate  clearable `json:"due_date,omitempty" doc:"YYYY-MM-DD; null for none"` //nolint:modernize // what marks it optional in the schema
 		Version  *int64    `json:"version,omitempty" doc:"The version that was read; another one is refused"`
 	}
 }

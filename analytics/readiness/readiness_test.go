@@ -12,7 +12,6 @@ import (
 	"revarch/fault"
 )
 
-//go:fix inline
 // good returns an account without issues.
 func good() readiness.Account {
 	return readiness.Account{
