@@ -3,7 +3,6 @@ package imports_test
 import (
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -62,13 +61,9 @@ func peak(fn func()) float64 {
 }
 
 // BenchmarkImport imports new accounts, again unchanged, and checks the same file without writing; ten times the rows in
-// the same memory. REVARCH_IMPORT_ROWS sets the number.
+// the same memory.
 func BenchmarkImport(b *testing.B) {
-	rows := 1_000_000
-	if v := os.Getenv("REVARCH_IMPORT_ROWS"); v != "" {
-		_, err := fmt.Sscan(v, &rows)
-		require.NoError(b, err)
-	}
+	const rows = 1_000_000
 	for _, n := range []int{rows / 10, rows} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
