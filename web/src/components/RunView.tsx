@@ -123,6 +123,8 @@ function resultOf(run: Run): { to: string; label: string } {
   switch (run.kind) {
     case 'match_accounts': return { to: '/accounts?view=matches', label: 'See the matches' };
     case 'ingest_dataset': return { to: '/settings/datasets', label: 'See the datasets' };
+    case 'recompute_affinity': return { to: '/expansion/affinity', label: 'See the affinity matrix' };
+    case 'regenerate_expansion': return { to: '/expansion/board', label: 'See the expansion board' };
     default: return { to: '/accounts', label: 'See the accounts' };
   }
 }
