@@ -109,3 +109,8 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261005182115-fad411399dd8 // indirect
 	google.golang.org/grpc v1.84.0 // indirect
 )
+
+ignore (
+	./e2e/node_modules
+	./web/node_modules
+)
