@@ -64,7 +64,7 @@ func peak(fn func()) float64 {
 // the same memory.
 func BenchmarkImport(b *testing.B) {
 	const rows = 1_000_000
-	for _, n := range []int{rows / 10, rows} {
+	for _, n := range []int{rows / 2, rows} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				s := setup(b)
