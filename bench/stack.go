@@ -25,10 +25,11 @@ import (
 
 // stack is a whole RevArch of its own, with a sandbox of a chosen size.
 type stack struct {
-	dir    string
-	procs  []*exec.Cmd
-	client *http.Client
-	Ready  struct {
+	dir     string
+	procs   []*exec.Cmd
+	client  *http.Client
+	ifMatch string // version that a PUT replaces, "" for none
+	Ready   struct {
 		AppURL      string `json:"app_url"`
 		APIKey      string `json:"api_key"`
 		DatabaseURL string `json:"database_url"`
@@ -156,6 +157,9 @@ func (s *stack) call(ctx context.Context, method, path string, body, out any) er
 	}
 	req.Header.Set("Authorization", "Bearer "+s.Ready.APIKey)
 	req.Header.Set("Content-Type", "application/json")
+	if s.ifMatch != "" {
+		req.Header.Set("If-Match", s.ifMatch)
+	}
 	res, err := s.client.Do(req)
 	if err != nil {
 		return err

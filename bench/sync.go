@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"revarch/models"
 	"revarch/services/runs"
 )
 
@@ -59,6 +61,9 @@ func syncOnce(ctx context.Context, binary string, accounts int) (syncResult, err
 	if err := s.connect(ctx); err != nil {
 		return res, err
 	}
+	if err := s.keepObjects(ctx, "Account", "Contact"); err != nil {
+		return res, err
+	}
 	var started struct {
 		Run runs.View `json:"run"`
 	}
@@ -86,6 +91,21 @@ func syncOnce(ctx context.Context, binary string, accounts int) (syncResult, err
 	}
 	res.copied, err = copyFloor(ctx, url, "raw_records", "accounts", "contacts")
 	return res, err
+}
+
+// keepObjects leaves the mapping of some objects only: what nothing maps is not synced.
+func (s *stack) keepObjects(ctx context.Context, objects ...string) error {
+	var set struct {
+		Version  int64                 `json:"version"`
+		Mappings []models.FieldMapping `json:"mappings"`
+	}
+	if err := s.call(ctx, http.MethodGet, "/api/connectors/crm_a/mappings", nil, &set); err != nil {
+		return err
+	}
+	set.Mappings = slices.DeleteFunc(set.Mappings, func(m models.FieldMapping) bool { return !slices.Contains(objects, m.Object) })
+	s.ifMatch = fmt.Sprintf("%q", strconv.FormatInt(set.Version, 10))
+	defer func() { s.ifMatch = "" }()
+	return s.call(ctx, http.MethodPut, "/api/connectors/crm_a/mappings", map[string]any{"mappings": set.Mappings}, nil)
 }
 
 // workerMiB is the resident memory of the stack's worker.
