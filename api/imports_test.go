@@ -103,7 +103,8 @@ func TestImports(t *testing.T) {
 	var report imports.Report
 	require.NoError(t, json.Unmarshal([]byte(body), &report))
 	require.Equal(t, imports.Report{Resource: "accounts", Rows: 2, Valid: 1, Bad: 1, Errors: []imports.Problem{
-		{Line: 2, Column: "arr_usd", Reason: "must be an amount in dollars with at most two decimals, such as 1200.50"}}}, report)
+		{Line: 2, Column: "arr_usd", Reason: "must be an amount in dollars with at most two decimals, such as 1200.50"},
+	}}, report)
 	status, body = s.call(t, s.tenants, http.MethodPost, "/api/imports/accounts?dry_run=true", inForm, "Content-Type", formType)
 	require.Equal(t, 200, status, body)
 	require.Contains(t, body, `"errors":[]`)

@@ -13,9 +13,12 @@ import (
 )
 
 var selling = []connectors.ObjectSpec{
-	{Name: "Account", Record: models.RecordAccount}, {Name: "Opportunity", Record: models.RecordOpportunity},
-	{Name: "Product2", Record: models.RecordProduct}, {Name: "PricebookEntry", Record: models.RecordProductPrice},
-	{Name: "OpportunityLineItem", Record: models.RecordOrderLine}, {Name: "Asset", Record: models.RecordAccountProduct},
+	{Name: "Account", Record: models.RecordAccount},
+	{Name: "Opportunity", Record: models.RecordOpportunity},
+	{Name: "Product2", Record: models.RecordProduct},
+	{Name: "PricebookEntry", Record: models.RecordProductPrice},
+	{Name: "OpportunityLineItem", Record: models.RecordOrderLine},
+	{Name: "Asset", Record: models.RecordAccountProduct},
 }
 
 // sold stores a page of an object of selling.
