@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +65,7 @@ type stack struct {
 const stopTime = 60 * time.Second
 
 func up(ctx context.Context, o upOptions) (err error) {
+	signal.Ignore(syscall.SIGPIPE) // whoever read our output may be gone; the children must be stopped all the same
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find own binary: %w", err)
