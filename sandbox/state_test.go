@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -56,6 +57,25 @@ func TestRestart(t *testing.T) {
 		_, status = again.refresh(s.tokens.Refresh)
 		require.Equal(t, http.StatusBadRequest, status)
 		require.Equal(t, http.StatusUnauthorized, again.get(rest+"/limits").status)
+	})
+	t.Run("a locator dies and never opens another query", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		many := func(c *sandbox.Config) { c.Accounts = 400 }
+		s := setup(t, keep(dir), many)
+		small := []string{"Sforce-Query-Options", "batchSize=200"}
+		var old page
+		require.NoError(t, json.Unmarshal(s.get(queryPath("query", "SELECT Id FROM Contact"), small...).body, &old))
+		require.NotEmpty(t, old.NextRecordsURL)
+
+		again := start(t, keep(dir), many)
+		again.tokens = s.tokens
+		for range 3 {
+			require.Equal(t, http.StatusOK, again.get(queryPath("query", "SELECT Id FROM Task"), small...).status)
+			res := again.get(old.NextRecordsURL)
+			require.Equal(t, http.StatusBadRequest, res.status)
+			require.Contains(t, string(res.body), "INVALID_QUERY_LOCATOR")
+		}
 	})
 	t.Run("a torn last line is dropped, a damaged file is refused", func(t *testing.T) {
 		t.Parallel()

@@ -202,7 +202,10 @@ func (c *copyOf) stored(sql string, args ...any) (out string) {
 // and name of each account.
 func (c *copyOf) sameAsProvider() {
 	c.tb.Helper()
-	for object, table := range map[string]string{"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities"} {
+	for object, table := range map[string]string{
+		"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities",
+		"Product2": "products", "Asset": "account_products", "OpportunityLineItem": "order_lines", "PricebookEntry": "product_prices",
+	} {
 		want, err := c.box.Count(c.tb.Context(), object)
 		require.NoError(c.tb, err)
 		require.Equal(c.tb, fmt.Sprint(want), c.stored("SELECT count(*)::text FROM "+table+" WHERE deleted_at IS NULL"), table)

@@ -46,7 +46,7 @@ func Run(t *testing.T, start func(t *testing.T) *Harness) {
 		{"sessions in parallel renew once", checkRenewParallel},
 		{"a broken answer does not advance", checkBrokenAnswers},
 		{"a link to a foreign host is not followed", checkForeignLink},
-		{"a page that links to itself ends the run", checkSameLink},
+		{"a page that links to itself is not read for ever", checkSameLink},
 		{"a forgotten cursor loses nothing", checkForgottenCursor},
 		{"what is not a cursor is refused", checkBadCursor},
 		{"canceling stops a read", checkCancel},

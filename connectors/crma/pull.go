@@ -2,6 +2,7 @@ package crma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -84,69 +85,76 @@ type stepped struct {
 }
 
 // step reads one page: the next one of the query under way, else a new query behind the last row read. A query that
-// the provider has forgotten, or that a lost field broke, is replaced by a new one without anyone noticing.
+// the provider has forgotten or took for another one, or that a lost field broke, is replaced by a new one without
+// anyone noticing.
 func (s *session) step(ctx context.Context, pos position, sel selection, endpoint string, limit int) (stepped, error) {
-	later := pos.Locator != ""
-	var res queryResult
-	var warnings []connectors.Warning
-	if later {
+	if pos.Locator != "" {
+		var res queryResult
 		_, err := s.get(ctx, connectors.Call{Ref: pos.Locator, Header: batchHeader(pageSize(limit))}, &res)
 		_, dead := refusedWith(err, connectors.ClassCursorDead)
 		_, drift := refusedWith(err, connectors.ClassSchemaDrift)
-		if dead || drift {
-			pos, later = pos.requery(), false
-		} else if err != nil {
+		if err != nil && !dead && !drift {
 			return stepped{}, fmt.Errorf("read next page of %s: %w", sel.object, err)
 		}
+		if err == nil {
+			out, elsewhere, err := conclude(pos, res, sel, true)
+			if !elsewhere {
+				return out, err
+			}
+		}
+		pos = pos.requery()
 	}
-	if !later {
-		var began time.Time
-		var err error
-		sel.from, sel.after = pos.From, keyset{at: pos.At, id: pos.ID}
-		if limit > 0 && limit < minBatch {
-			sel.limit = limit
-		}
-		res, warnings, began, err = s.run(ctx, sel, endpoint, pageSize(limit))
-		if err != nil {
-			return stepped{}, err
-		}
-		if pos.Start.IsZero() {
-			pos.Start = began
-		}
+	sel.from, sel.after = pos.From, keyset{at: pos.At, id: pos.ID}
+	if limit > 0 && limit < minBatch {
+		sel.limit = limit
 	}
-	out, err := conclude(pos, res, sel, later)
+	res, warnings, began, err := s.run(ctx, sel, endpoint, pageSize(limit))
+	if err != nil {
+		return stepped{}, err
+	}
+	if pos.Start.IsZero() {
+		pos.Start = began
+	}
+	out, elsewhere, err := conclude(pos, res, sel, false)
+	if elsewhere {
+		return stepped{}, fault.New(fault.Unavailable, "The provider answered with the same page of %s again; reading stopped instead of going round in circles.", sel.object)
+	}
 	out.warnings = append(warnings, out.warnings...)
 	return out, err
 }
 
-// conclude checks a page for completeness and progress and works out the cursor behind it.
-func conclude(pos position, res queryResult, sel selection, later bool) (stepped, error) {
+// conclude checks a page for completeness and works out the cursor behind it; elsewhere says that the page is not the
+// one behind the position, and then nothing of it may be used.
+func conclude(pos position, res queryResult, sel selection, later bool) (out stepped, elsewhere bool, err error) {
 	if res.Done == nil || res.TotalSize == nil || (!*res.Done && res.NextRecordsURL == "") {
-		return stepped{}, fault.New(fault.Unavailable, "The provider's answer was incomplete or not in the expected form.")
+		return stepped{}, false, fault.New(fault.Unavailable, "The provider's answer was incomplete or not in the expected form.")
 	}
 	if res.NextRecordsURL != "" {
 		if err := checkLocator(res.NextRecordsURL); err != nil {
-			return stepped{}, err
+			return stepped{}, false, err
 		}
 	}
-	out := stepped{records: make([]connectors.Record, 0, len(res.Records)), done: *res.Done}
+	out = stepped{records: make([]connectors.Record, 0, len(res.Records)), done: *res.Done}
 	for _, raw := range res.Records {
-		rec, err := toRecord(raw, !sel.deleted)
+		rec, err := toRecord(raw, sel.object, !sel.deleted)
+		if errors.Is(err, errOtherObject) && later {
+			return stepped{}, true, nil
+		}
 		if err != nil {
-			return stepped{}, fmt.Errorf("read %s: %w", sel.object, err)
+			return stepped{}, false, fmt.Errorf("read %s: %w", sel.object, err)
 		}
 		out.records = append(out.records, rec)
 	}
-	before := pos
+	if strays(pos, res, out.records, later) {
+		return stepped{}, true, nil
+	}
+	fresh := pos.ID == ""
 	pos = pos.advance(out.records, later)
 	if !later {
 		pos.Total = *res.TotalSize
-		if pos.Full < 0 && before.ID == "" && sel.limit == 0 {
+		if pos.Full < 0 && fresh && sel.limit == 0 {
 			pos.Full = *res.TotalSize
 		}
-	}
-	if stuck(before, pos, res, out.records, later) {
-		return stepped{}, fault.New(fault.Unavailable, "The provider answered with the same page of %s again; reading stopped instead of going round in circles.", sel.object)
 	}
 	if sel.limit > 0 { // each page is a query of its own
 		out.done = *res.Done && len(out.records) < sel.limit
@@ -164,22 +172,24 @@ func conclude(pos position, res queryResult, sel selection, later bool) (stepped
 	if out.done {
 		pos = pos.finish()
 	}
-	next, err := pos.encode()
-	out.next = next
-	return out, err
+	out.next, err = pos.encode()
+	return out, false, err
 }
 
-// stuck detects answers that would keep a run going for ever: a page that links to itself, more rows than the query
-// announced, or a new query that begins with the row it should begin behind.
-func stuck(before, after position, res queryResult, recs []connectors.Record, later bool) bool {
-	if later {
-		return (!*res.Done && res.NextRecordsURL == before.Locator) || after.Read > after.Total
+// strays detects pages that do not lie behind the position and would skip rows or keep a run going for ever. A later
+// page must be of the query that the locator was given for: of the same total, not beyond it, not leading to itself,
+// not before the last row read. A provider that was restored or restarted may have given the locator to another query.
+// A new query must not begin with the row it should begin behind.
+func strays(pos position, res queryResult, recs []connectors.Record, later bool) bool {
+	if later && (*res.TotalSize != pos.Total || pos.Read+int64(len(recs)) > pos.Total ||
+		(!*res.Done && (res.NextRecordsURL == pos.Locator || len(recs) == 0))) {
+		return true
 	}
-	if before.ID == "" || len(recs) == 0 {
+	if pos.ID == "" || len(recs) == 0 {
 		return false
 	}
 	at := recs[0].UpdatedAt
-	return at.Before(before.At) || (at.Equal(before.At) && recs[0].ExternalID == before.ID)
+	return at.Before(pos.At) || (at.Equal(pos.At) && recs[0].ExternalID == pos.ID)
 }
 
 // pageSize is the batch size that is asked for; the provider takes it as a hint.

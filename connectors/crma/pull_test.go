@@ -134,6 +134,38 @@ func TestPullGoesOnByKeysetWhenTheLocatorIsForgotten(t *testing.T) {
 	require.Contains(t, o.queries[2], "SystemModstamp > 2026-05-01T12:02:00Z OR (SystemModstamp = 2026-05-01T12:02:00Z AND")
 }
 
+func TestPullGoesOnByKeysetWhenTheLocatorLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, elsewhere := range map[string]func() (int, string){
+		"to itself":                        func() (int, string) { return pageOf(9, locator, row(3, 2)) },
+		"to more rows than were announced": func() (int, string) { return pageOf(9, locator+"0", rows(9)...) },
+		"to a query of another size":       func() (int, string) { return pageOf(8, "", row(4, 3)) },
+		"to records of another object":     func() (int, string) { return pageOf(9, "", strings.Replace(row(4, 3), "Account", "Contact", 1)) },
+		"before the last row":              func() (int, string) { return pageOf(9, "", row(1, 1)) },
+		"to the last row":                  func() (int, string) { return pageOf(9, "", row(2, 2)) },
+		"to nothing but a further link":    func() (int, string) { return pageOf(9, locator+"0") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &org{answer: func(q string) (int, string) {
+				switch {
+				case q == locator:
+					return elsewhere()
+				case strings.Contains(q, "Id > '"+rowID(2)+"'"):
+					return pageOf(7, "", row(3, 2))
+				default:
+					return pageOf(9, locator, row(1, 1), row(2, 2))
+				}
+			}}
+			s := openOrg(t, o)
+			second := pull(t, s, pull(t, s, "").Next)
+			require.Equal(t, []string{rowID(3)}, ids(second.Records))
+			require.EqualValues(t, 9, second.Total)
+			require.Len(t, o.queries, 3)
+		})
+	}
+}
+
 func TestPullTrustsNoStampOfARecordThatChangedDuringTheQuery(t *testing.T) {
 	t.Parallel()
 	const again = "/services/data/v60.0/query/01gxx-4000"
@@ -229,8 +261,7 @@ func TestPullRefusesPagesThatDoNotAdvance(t *testing.T) {
 		next func(query string) (int, string)
 		want fault.Code
 	}{
-		{"a link to itself", func(string) (int, string) { return pageOf(9, locator, row(2, 2)) }, fault.Unavailable},
-		{"more rows than announced", func(string) (int, string) { return pageOf(9, locator+"0", rows(9)...) }, fault.Unavailable},
+		{"rows of another object", func(string) (int, string) { return pageOf(9, "", strings.Replace(row(2, 2), "Account", "Contact", 1)) }, fault.Unavailable},
 		{"no link and not done", func(string) (int, string) { return 200, `{"totalSize":9,"done":false,"records":[]}` }, fault.Unavailable},
 		{"not a query result", func(string) (int, string) { return 200, `{}` }, fault.Unavailable},
 		{"a foreign link", func(string) (int, string) { return pageOf(9, "https://evil.example/services/data/x", row(2, 2)) }, fault.Denied},

@@ -19,18 +19,25 @@ func (r *rawRecord) UnmarshalJSON(b []byte) error {
 // errForm is what a record gets that is not as the provider documents it.
 var errForm = fault.New(fault.Unavailable, "A record of the provider is not in the expected form.")
 
+// errOtherObject is what a record gets that is of another object than the one that was asked for.
+var errOtherObject = fault.New(fault.Unavailable, "The provider answered with a record of another object than the one asked for.")
+
 // toRecord reads the fields that every record has and, if asked to, the payload: all members as they came but the
 // attributes, which only repeat type and address.
-func toRecord(raw rawRecord, payload bool) (connectors.Record, error) {
+func toRecord(raw rawRecord, object string, payload bool) (connectors.Record, error) {
 	var rec connectors.Record
 	var out []byte
 	if payload {
 		out = append(make([]byte, 0, len(raw)), '{')
 	}
 	var stamp string
+	foreign := false
 	ok := members(raw, func(member, key, value []byte) {
 		switch string(key) {
 		case `"attributes"`:
+			members(value, func(_, key, value []byte) {
+				foreign = foreign || (string(key) == `"type"` && plain(value) != object)
+			})
 			return
 		case `"Id"`:
 			rec.ExternalID = longID(plain(value))
@@ -50,6 +57,9 @@ func toRecord(raw rawRecord, payload bool) (connectors.Record, error) {
 	})
 	if !ok || rec.ExternalID == "" {
 		return connectors.Record{}, errForm
+	}
+	if foreign {
+		return connectors.Record{}, errOtherObject
 	}
 	var err error
 	if rec.UpdatedAt, err = parseTime(stamp); err != nil {

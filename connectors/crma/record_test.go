@@ -14,7 +14,7 @@ func TestToRecordKeepsThePayloadAsItCame(t *testing.T) {
 	t.Parallel()
 	raw := `{"attributes":{"type":"Account","url":"/a}\"{"},"Id":"001A0000006Vm9r","SystemModstamp":"2026-05-01T12:00:00.000+0000",` +
 		`"ARR__c":12345678901234567.10,"Name":"Á \"quoted\"","MasterRecordId":null}`
-	rec, err := toRecord(rawRecord(raw), true)
+	rec, err := toRecord(rawRecord(raw), "Account", true)
 	require.NoError(t, err)
 	require.Equal(t, "001A0000006Vm9rIAC", rec.ExternalID)
 	require.Equal(t, time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), rec.UpdatedAt)
@@ -33,7 +33,7 @@ func TestToRecordLeavesOutAttributesWhereverTheyAre(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rec, err := toRecord(rawRecord(raw), true)
+			rec, err := toRecord(rawRecord(raw), "Account", true)
 			require.NoError(t, err)
 			require.Equal(t, "{"+sys+"}", string(rec.Payload))
 		})
@@ -42,7 +42,7 @@ func TestToRecordLeavesOutAttributesWhereverTheyAre(t *testing.T) {
 
 func TestToRecordReadsDeletionAndMerge(t *testing.T) {
 	t.Parallel()
-	rec, err := toRecord(rawRecord(`{"attributes":{},"Id":"001A0000006Vm9r","SystemModstamp":"2026-05-01T12:00:00.000+0000","IsDeleted":true,"MasterRecordId":"001A0000006Vm9s"}`), false)
+	rec, err := toRecord(rawRecord(`{"attributes":{},"Id":"001A0000006Vm9r","SystemModstamp":"2026-05-01T12:00:00.000+0000","IsDeleted":true,"MasterRecordId":"001A0000006Vm9s"}`), "Account", false)
 	require.NoError(t, err)
 	require.True(t, rec.Deleted)
 	require.Equal(t, longID("001A0000006Vm9s"), rec.MergedInto)
@@ -60,7 +60,7 @@ func TestToRecordRefusesRecordsWithoutIdentity(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := toRecord(rawRecord(raw), true)
+			_, err := toRecord(rawRecord(raw), "Account", true)
 			require.Equal(t, fault.Unavailable, fault.CodeOf(err))
 		})
 	}

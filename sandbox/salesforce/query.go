@@ -1,6 +1,8 @@
 package salesforce
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,12 +17,11 @@ const (
 )
 
 // locators remember what is left of answers that did not fit a page. The oldest dies when there are too many, as at
-// the provider; a restart kills all.
+// the provider; a restart kills all, and none is ever given out again: an old one must not open another query.
 type locators struct {
-	mu     sync.Mutex
-	open   map[string]*cursor
-	queue  []string
-	serial uint64
+	mu    sync.Mutex
+	open  map[string]*cursor
+	queue []string
 }
 
 // cursor is a query's whole result with what is needed to write its pages.
@@ -38,8 +39,9 @@ func newLocators() *locators { return &locators{open: map[string]*cursor{}} }
 func (l *locators) add(c *cursor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.serial++
-	c.id = makeID("01g", l.serial)
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	c.id = makeID("01g", binary.NativeEndian.Uint64(random[:]))
 	l.open[c.id] = c
 	if l.queue = append(l.queue, c.id); len(l.queue) > maxLocators {
 		delete(l.open, l.queue[0])
