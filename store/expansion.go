@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,12 +34,15 @@ type Replaced struct {
 
 // ReplacePending puts computed signals in the place of the organization's pending ones. One that stood before keeps its
 // id and created_at, and its version unless something about it changed. Signals that people moved while the new ones
-// were computed stay as they are and are not made again; dismissedSince is when a dismissal still counts, rise by how
-// much P must have risen to overrule it. next returns nil at the end.
-func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time, rise float64, next func() *models.ExpansionSignal) (out Replaced, err error) {
+// were computed stay as they are and are not made again; closed are those that were not pending before, dismissedSince
+// is when a dismissal still counts, rise by how much P must have risen to overrule it. next returns nil at the end.
+func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time, rise float64, closed []uuid.UUID,
+	next func() *models.ExpansionSignal,
+) (out Replaced, err error) {
 	if err := tx.lockExpansion(ctx); err != nil {
 		return out, err
 	}
+	t0 := time.Now()
 	buf := make([]any, 0, len(stageSignalColumns))
 	_, err = tx.CopyStaged(ctx, "stage_signals", `CREATE TEMPORARY TABLE IF NOT EXISTS stage_signals (id uuid, account_id uuid, product_id uuid,
 		place float8, priority float8, priority_basis int2, probability float8, estimated_arr_cents int8, expected_arr_cents int8, price_basis int2,
@@ -55,7 +59,8 @@ func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time,
 	if err != nil {
 		return out, err
 	}
-	if err := tx.mergePending(now, dismissedSince, rise, &out); err != nil {
+	println("stage", time.Since(t0).String())
+	if err := tx.mergePending(now, dismissedSince, rise, closed, &out); err != nil {
 		return out, err
 	}
 	return out, tx.countWithheld(&out)
@@ -78,8 +83,9 @@ func (tx *Tx) countWithheld(out *Replaced) error {
 }
 
 // mergePending makes pending what is staged. The insertion looks itself for what people moved: a signal that they move
-// later is pending to it, so that it is not made a second time.
-func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, out *Replaced) error {
+// later is pending to it, so that it is not made a second time. A closed one that is pending now was moved back
+// meanwhile: that it was not computed says nothing.
+func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, closed []uuid.UUID, out *Replaced) error {
 	if err := tx.db.Exec("SELECT set_config('work_mem', '96MB', true), set_config('jit', 'off', true)").Error; err != nil {
 		return fmt.Errorf("prepare merge: %w", err)
 	}
@@ -92,7 +98,8 @@ func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, out *Rep
 		n          *int64
 	}{
 		{"remove signals", `DELETE FROM expansion_signals x WHERE x.org_id = ? AND x.status = 'pending'
-			AND NOT EXISTS (SELECT 1 FROM stage_signals s WHERE s.account_id = x.account_id AND s.product_id = x.product_id)`, []any{tx.org}, &out.Removed},
+			AND NOT EXISTS (SELECT 1 FROM stage_signals s WHERE s.account_id = x.account_id AND s.product_id = x.product_id)
+			AND (x.status_changed_at IS NULL OR x.id <> ALL (?::uuid[]))`, []any{tx.org, "{" + strings.Join(uuid.UUIDs(closed).Strings(), ",") + "}"}, &out.Removed},
 		{"change signals", `UPDATE expansion_signals x SET (` + computed + `) = (` + staged("s") + `), version = x.version + 1, updated_at = ?
 			FROM stage_signals s WHERE x.org_id = ? AND x.status = 'pending' AND x.account_id = s.account_id AND x.product_id = s.product_id
 			AND (` + staged("x") + `) IS DISTINCT FROM (` + staged("s") + `)`, []any{now, tx.org}, &out.Changed},
@@ -105,7 +112,9 @@ func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, out *Rep
 			&out.Inserted,
 		},
 	} {
+		t0 := time.Now()
 		res := tx.db.Exec(step.sql, step.args...)
+		println(step.doing, time.Since(t0).String())
 		if res.Error != nil {
 			return fmt.Errorf("%s: %w", step.doing, res.Error)
 		}

@@ -114,6 +114,7 @@ func (tx *Tx) OpenDealProducts() ([]AccountProductPair, error) {
 
 // PastSignal is a signal that is no longer pending.
 type PastSignal struct {
+	ID                   uuid.UUID
 	AccountID, ProductID uuid.UUID
 	Status               string
 	StatusChangedAt      *time.Time

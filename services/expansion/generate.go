@@ -103,7 +103,8 @@ type found struct {
 	run        *expansion.Run
 	matrix     models.AffinityMatrix
 	today      time.Time
-	since      time.Time // a dismissal from then on still counts
+	since      time.Time   // a dismissal from then on still counts
+	closed     []uuid.UUID // signals that were not pending
 	whitespace whitespace
 	renewals   map[uuid.UUID]int32
 }
@@ -116,6 +117,8 @@ func (s *Service) Generate(ctx context.Context, org, run uuid.UUID, progress fun
 	if err != nil {
 		return nil, err
 	}
+	t0 := time.Now()
+	defer func() { println("store", time.Since(t0).String()) }()
 	now := s.Clock().UTC().Truncate(time.Microsecond)
 	var counts expansion.Counts
 	var done store.Replaced
@@ -123,7 +126,7 @@ func (s *Service) Generate(ctx context.Context, org, run uuid.UUID, progress fun
 		counts = f.run.Counts
 		next, stop := iter.Pull(f.rows())
 		defer stop()
-		done, err = tx.ReplacePending(ctx, now, f.since, dismissedRise, func() *models.ExpansionSignal {
+		done, err = tx.ReplacePending(ctx, now, f.since, dismissedRise, f.closed, func() *models.ExpansionSignal {
 			row, ok := next()
 			if !ok {
 				return nil
@@ -191,10 +194,13 @@ func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, t
 		if err != nil {
 			return err
 		}
+		t0 := time.Now()
 		if err := tx.EachOwner(ctx, today, o.RenewalGraceDays, r.price); err != nil {
 			return err
 		}
+		println("price", time.Since(t0).String()); t0 = time.Now()
 		r.plan = r.prices.Plan()
+		println("plan", time.Since(t0).String()); t0 = time.Now()
 		r.collector = r.plan.Collector()
 		total := r.owners[0]
 		r.seen = func(done int64) {
@@ -205,7 +211,7 @@ func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, t
 		if err := tx.EachOwner(ctx, today, o.RenewalGraceDays, r.collect); err != nil {
 			return err
 		}
-		f.run, f.whitespace, f.renewals = r.plan.Finish(r.collector), r.whitespace(), r.renewals
+		f.run, f.whitespace, f.renewals, f.closed = r.plan.Finish(r.collector), r.whitespace(), r.renewals, r.closed
 		return nil
 	})
 	return f, err

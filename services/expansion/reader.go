@@ -19,6 +19,7 @@ type reader struct {
 
 	index    map[uuid.UUID]uint16
 	past     map[uuid.UUID][]expansion.Past
+	closed   []uuid.UUID // signals that are not pending
 	deals    map[uuid.UUID][]uint16
 	owners   scopeCounts // owning accounts
 	done     int64
@@ -57,6 +58,7 @@ func newReader(tx *store.Tx, matrices *affinity.Result, today time.Time, zone *t
 		return nil, err
 	}
 	for _, p := range past {
+		r.closed = append(r.closed, p.ID)
 		at, active := r.index[p.ProductID]
 		if !active {
 			continue
