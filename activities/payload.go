@@ -46,6 +46,8 @@ type ObjectInput struct {
 	Object string `json:"object"`
 	Full   bool   `json:"full,omitempty"`
 	After  string `json:"after,omitempty"` // of PullDeletions: where to go on
+	// ConfirmDeletions is for TombstoneUnseen: a person has agreed to however many.
+	ConfirmDeletions bool `json:"confirm_deletions,omitempty"`
 }
 
 // BatchResult is what a batch of pages brought. Counts are for the live view: the run's row has them exactly, since

@@ -31,7 +31,9 @@ func (a *Sync) tombstone(ctx context.Context, in ObjectInput, got *BatchResult) 
 	if err != nil {
 		return err
 	}
-	out, err := a.Records.TombstoneUnseen(ctx, records.TombstoneInput{OrgID: in.OrgID, RunID: in.RunID, Provider: in.Provider, Mapping: mapping})
+	out, err := a.Records.TombstoneUnseen(ctx, records.TombstoneInput{
+		OrgID: in.OrgID, RunID: in.RunID, Provider: in.Provider, Mapping: mapping, Confirmed: in.ConfirmDeletions,
+	})
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,8 @@ type syncInput struct {
 	Provider models.Provider `path:"provider" maxLength:"40"`
 	Prefer   string          `header:"Prefer" doc:"wait=N waits up to N seconds, at most 60, for the end"`
 	Body     *struct {
-		Mode string `json:"mode,omitempty" enum:"incremental,full" doc:"full enumerates everything again"`
+		Mode             string `json:"mode,omitempty" enum:"incremental,full" doc:"full enumerates everything again"`
+		ConfirmDeletions bool   `json:"confirm_deletions,omitempty" doc:"With mode full: delete also when more than half of the stored records of an object are gone at the provider"`
 	} `required:"false"`
 }
 
@@ -155,8 +156,11 @@ func (a *Connectors) Register(h huma.API, g *gin.RouterGroup) {
 	sync := op("sync-connection", http.MethodPost, "/connectors/{provider}/sync", "Start a sync", auth.PermOperate)
 	sync.DefaultStatus = http.StatusAccepted
 	huma.Register(h, sync, func(ctx context.Context, in *syncInput) (*startedRun, error) {
-		full := in.Body != nil && in.Body.Mode == "full"
-		r, already, err := a.Connections.Sync(ctx, auth.From(ctx), in.Provider, connections.SyncOptions{Full: full})
+		var o connections.SyncOptions
+		if in.Body != nil {
+			o = connections.SyncOptions{Full: in.Body.Mode == "full", ConfirmDeletions: in.Body.ConfirmDeletions}
+		}
+		r, already, err := a.Connections.Sync(ctx, auth.From(ctx), in.Provider, o)
 		if err != nil {
 			return nil, problem(err)
 		}

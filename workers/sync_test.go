@@ -5,9 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"revarch/fault"
 	"revarch/models"
 	"revarch/sandbox"
 	"revarch/sandbox/control"
+	"revarch/services/connections"
 )
 
 func TestSync(t *testing.T) {
@@ -67,5 +69,33 @@ func TestSync(t *testing.T) {
 		require.EqualValues(t, 3, again.Counts["deleted"])
 		require.Zero(t, again.Counts["created"])
 		require.Zero(t, s.db.Count(t, "SELECT count(*) FROM sync_seen WHERE org_id = $1", s.org()))
+	})
+
+	t.Run("a full sync deletes most of what is stored only when a person has confirmed it", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t, sandbox.Config{Accounts: 40})
+		s.work(s.process)
+		s.connect()
+		s.succeeded(s.sync(false))
+		ids, err := s.box.IDs(t.Context(), "Task")
+		require.NoError(t, err)
+		gone := len(ids)*3/4 + 1
+		for _, id := range ids[:gone] {
+			require.NoError(t, s.box.Purge(t.Context(), "Task", id))
+		}
+		refused := s.succeeded(s.sync(true))
+		require.Zero(t, refused.Counts["deleted"])
+		require.Len(t, refused.Warnings, 1)
+		require.Equal(t, "deletions_refused", refused.Warnings[0].Code)
+		require.EqualValues(t, gone, refused.Warnings[0].Count)
+
+		_, _, err = s.connections.Sync(t.Context(), s.admin, models.CRMA, connections.SyncOptions{ConfirmDeletions: true})
+		require.Equal(t, fault.Invalid, fault.CodeOf(err), "only a full sync finds them")
+		run, _, err := s.connections.Sync(t.Context(), s.admin, models.CRMA, connections.SyncOptions{Full: true, ConfirmDeletions: true})
+		require.NoError(t, err)
+		confirmed := s.succeeded(run)
+		require.EqualValues(t, gone, confirmed.Counts["deleted"])
+		require.Empty(t, confirmed.Warnings)
+		s.sameRecords()
 	})
 }

@@ -71,7 +71,8 @@ func Launches() map[string]LaunchFunc {
 
 func launchSync(run models.Run) (Launch, error) {
 	var o struct {
-		Full bool `json:"full"`
+		Full             bool `json:"full"`
+		ConfirmDeletions bool `json:"confirm_deletions"`
 	}
 	if err := json.Unmarshal(run.Input, &o); err != nil {
 		return Launch{}, fault.Wrap(err, fault.Invalid, "the input of the run cannot be read")
@@ -82,7 +83,9 @@ func launchSync(run models.Run) (Launch, error) {
 	}
 	return Launch{
 		Workflow: ConnectorSyncName, Queue: QueueSync, Summary: summary,
-		Input:      SyncInput{OrgID: run.OrgID, RunID: run.ID, Provider: models.Provider(run.Subject), Full: o.Full},
+		Input: SyncInput{
+			OrgID: run.OrgID, RunID: run.ID, Provider: models.Provider(run.Subject), Full: o.Full, ConfirmDeletions: o.ConfirmDeletions,
+		},
 		Attributes: []temporal.SearchAttributeUpdate{ProviderAttribute.ValueSet(run.Subject)},
 	}, nil
 }

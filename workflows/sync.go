@@ -23,7 +23,9 @@ type SyncInput struct {
 	RunID    uuid.UUID       `json:"run_id"`
 	Provider models.Provider `json:"provider"`
 	Full     bool            `json:"full,omitempty"`
-	State    SyncProgress    `json:"state,omitzero"` // carried across continue-as-new
+	// ConfirmDeletions lets a full sync delete however many records it does not find.
+	ConfirmDeletions bool         `json:"confirm_deletions,omitempty"`
+	State            SyncProgress `json:"state,omitzero"` // carried across continue-as-new
 }
 
 // The stages of an object.
@@ -185,7 +187,7 @@ func (s *syncer) object(ctx workflow.Context, o *SyncObject) error {
 
 // batch does the next piece of work on an object.
 func (s *syncer) batch(ctx workflow.Context, o *SyncObject) (got activities.BatchResult, err error) {
-	in := activities.ObjectInput{SyncRef: s.ref, Object: o.Name, Full: o.Full, After: o.Deletions}
+	in := activities.ObjectInput{SyncRef: s.ref, Object: o.Name, Full: o.Full, After: o.Deletions, ConfirmDeletions: s.in.ConfirmDeletions}
 	var a *activities.Sync
 	switch o.Stage {
 	case stagePull:

@@ -19,15 +19,26 @@ import (
 // SyncOptions is the input of a sync run, as it is stored in the run.
 type SyncOptions struct {
 	Full bool `json:"full,omitempty"` // enumerate everything again and find what was deleted unseen
+	// ConfirmDeletions lets a full sync delete also when most of what is stored was not found at the provider.
+	ConfirmDeletions bool `json:"confirm_deletions,omitempty"`
 }
 
 // Sync starts a sync of one connection and returns its run; already tells that one was running, which is returned
-// instead. Faults: Denied, NotFound, Conflict when not connected, ReauthRequired, ClientMisconfig.
+// instead. Faults: Denied, NotFound, Invalid, Conflict when not connected or when a confirmation came while a sync runs
+// that does not know of it, ReauthRequired, ClientMisconfig.
 func (s *Service) Sync(ctx context.Context, p auth.Principal, provider models.Provider, o SyncOptions) (run models.Run, already bool, err error) {
 	if err := p.Require(auth.PermOperate); err != nil {
 		return models.Run{}, false, err
 	}
-	return s.startSync(ctx, p, provider, o, "manual")
+	if o.ConfirmDeletions && !o.Full {
+		return models.Run{}, false, fault.WithFields("Only a full sync finds what is gone at the provider.",
+			fault.FieldError{Field: "confirm_deletions", Message: "send it together with mode full"})
+	}
+	run, already, err = s.startSync(ctx, p, provider, o, "manual")
+	if err == nil && already && o.ConfirmDeletions {
+		return models.Run{}, false, fault.New(fault.Conflict, "a sync is running; confirm the deletions when it has ended")
+	}
+	return run, already, err
 }
 
 // ScheduledSync is Sync as the schedule asks for it. started is false when there is nothing to do: the connection

@@ -64,7 +64,7 @@ func (s *Service) TombstoneUnseen(ctx context.Context, in TombstoneInput) (Resul
 	}
 	if !in.Confirmed && float64(unseen) > in.SafetyShare*float64(live) {
 		return Result{Warnings: []models.RunWarning{{Code: "deletions_refused", Count: unseen, Message: fmt.Sprintf(
-			"%d of %d stored records of %s were not found at the provider. They were kept: confirm to delete that many.", unseen, live, ref.Object)}}}, nil
+			"%d of %d stored records of %s were not found at the provider. They were kept; a full sync with confirmed deletions deletes them.", unseen, live, ref.Object)}}}, nil
 	}
 	var out Result
 	for after := ""; ; {

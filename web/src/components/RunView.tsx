@@ -15,6 +15,7 @@ import { Icon } from './icons';
 import { useToasts } from './toasts';
 
 const RunFailures = lazy(() => import('./RunFailures'));
+const ConfirmDeletions = lazy(() => import('./ConfirmDeletions'));
 
 export function useRun(id: string) {
   return useQuery({
@@ -43,6 +44,7 @@ export function RunView({ id }: { id: string }) {
       <Outcome run={run} />
       <Counts run={run} />
       <Warnings run={run} />
+      {run.warnings.some((w) => w.code === 'deletions_refused') && !isActive(run) && <Suspense fallback={null}><ConfirmDeletions run={run} /></Suspense>}
       {(run.counts.failed ?? 0) > 0 && <Suspense fallback={null}><RunFailures run={run} /></Suspense>}
       <RunFacts run={run} />
     </div>

@@ -40,7 +40,7 @@ export function useSync(provider: string) {
   const client = useQueryClient();
   const toasts = useToasts();
   return useMutation({
-    mutationFn: (mode: 'incremental' | 'full') => api.post<RunStarted>(`/api/connectors/${encodeURIComponent(provider)}/sync`, { mode }),
+    mutationFn: (request: { mode: 'incremental' | 'full'; confirm_deletions?: boolean }) => api.post<RunStarted>(`/api/connectors/${encodeURIComponent(provider)}/sync`, request),
     onSuccess: ({ run, already_running }) => {
       client.setQueryData(runKey(run.id), run);
       void client.invalidateQueries({ queryKey: connectorsKey });

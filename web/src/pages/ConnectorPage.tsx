@@ -104,11 +104,11 @@ function Actions({ connector: c }: { connector: Connector }) {
   }
   return (
     <>
-      <Button loading={sync.isPending} disabled={c.running_run_id !== null} onClick={() => sync.mutate('incremental')}>Sync now</Button>
+      <Button loading={sync.isPending} disabled={c.running_run_id !== null} onClick={() => sync.mutate({ mode: 'incremental' })}>Sync now</Button>
       <Menu position="bottom-end" transitionProps={{ duration: 80 }}>
         <Menu.Target><Button variant="default" rightSection={<Icon name="down" size={12} />}>More</Button></Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item disabled={c.running_run_id !== null} onClick={() => sync.mutate('full')}>Sync everything again</Menu.Item>
+          <Menu.Item disabled={c.running_run_id !== null} onClick={() => sync.mutate({ mode: 'full' })}>Sync everything again</Menu.Item>
           <Menu.Item onClick={() => validate.mutate()}>Check the connection</Menu.Item>
           {admin && <Menu.Item component="a" href={authPath(c.provider)}>Connect again</Menu.Item>}
           {admin && <Menu.Divider />}

@@ -46,7 +46,7 @@ function ConnectorCard({ connector: c }: { connector: Connector }) {
         {again && admin && <Button component="a" href={authPath(c.provider)} aria-label={`Sign in again: ${c.display_name}`}>Sign in again</Button>}
         {connected && !again && may && (c.running_run_id
           ? <Button variant="default" component={Link} to={`/runs/${c.running_run_id}`}>Watch the sync</Button>
-          : <Button variant="default" loading={sync.isPending} onClick={() => sync.mutate('incremental')} aria-label={`Sync now: ${c.display_name}`}>Sync now</Button>)}
+          : <Button variant="default" loading={sync.isPending} onClick={() => sync.mutate({ mode: 'incremental' })} aria-label={`Sync now: ${c.display_name}`}>Sync now</Button>)}
         {connected && <Button variant="subtle" component={Link} to={`/settings/connectors/${c.provider}`} aria-label={`${c.display_name}: details`}>Details</Button>}
       </div>
     </article>
