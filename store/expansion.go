@@ -42,7 +42,6 @@ func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time,
 	if err := tx.lockExpansion(ctx); err != nil {
 		return out, err
 	}
-	t0 := time.Now()
 	buf := make([]any, 0, len(stageSignalColumns))
 	_, err = tx.CopyStaged(ctx, "stage_signals", `CREATE TEMPORARY TABLE IF NOT EXISTS stage_signals (id uuid, account_id uuid, product_id uuid,
 		place float8, priority float8, priority_basis int2, probability float8, estimated_arr_cents int8, expected_arr_cents int8, price_basis int2,
@@ -59,7 +58,6 @@ func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time,
 	if err != nil {
 		return out, err
 	}
-	println("stage", time.Since(t0).String())
 	if err := tx.mergePending(now, dismissedSince, rise, closed, &out); err != nil {
 		return out, err
 	}
@@ -112,9 +110,7 @@ func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, closed [
 			&out.Inserted,
 		},
 	} {
-		t0 := time.Now()
 		res := tx.db.Exec(step.sql, step.args...)
-		println(step.doing, time.Since(t0).String())
 		if res.Error != nil {
 			return fmt.Errorf("%s: %w", step.doing, res.Error)
 		}

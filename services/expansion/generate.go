@@ -117,8 +117,6 @@ func (s *Service) Generate(ctx context.Context, org, run uuid.UUID, progress fun
 	if err != nil {
 		return nil, err
 	}
-	t0 := time.Now()
-	defer func() { println("store", time.Since(t0).String()) }()
 	now := s.Clock().UTC().Truncate(time.Microsecond)
 	var counts expansion.Counts
 	var done store.Replaced
@@ -194,13 +192,10 @@ func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, t
 		if err != nil {
 			return err
 		}
-		t0 := time.Now()
 		if err := tx.EachOwner(ctx, today, o.RenewalGraceDays, r.price); err != nil {
 			return err
 		}
-		println("price", time.Since(t0).String()); t0 = time.Now()
 		r.plan = r.prices.Plan()
-		println("plan", time.Since(t0).String()); t0 = time.Now()
 		r.collector = r.plan.Collector()
 		total := r.owners[0]
 		r.seen = func(done int64) {
