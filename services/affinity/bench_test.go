@@ -25,16 +25,22 @@ func BenchmarkAffinity(b *testing.B) {
 			org := s.db.NewOrg(b, "Bench")
 			affinitytest.SeedMarket(b, s.db, org, accounts, 60, 12)
 			for b.Loop() {
-				start := time.Now()
-				res, m, err := s.svc.Read(b.Context(), org, nil)
-				require.NoError(b, err)
-				read := time.Since(start)
-				m.RunID, m.ComputedAt = models.NewID(), s.now
-				start = time.Now()
-				_, _, err = s.svc.Replace(b.Context(), org, m, res)
-				require.NoError(b, err)
-				stored := time.Since(start)
+				var read, stored time.Duration
+				var m models.AffinityMatrix
+				memory := affinitytest.PeakRSS(b, func() {
+					start := time.Now()
+					res, info, err := s.svc.Read(b.Context(), org, nil)
+					require.NoError(b, err)
+					read, m = time.Since(start), info
+					m.RunID, m.ComputedAt = models.NewID(), s.now
+					start = time.Now()
+					_, _, err = s.svc.Replace(b.Context(), org, m, res)
+					require.NoError(b, err)
+					stored = time.Since(start)
+				})
+				b.ReportMetric(float64(accounts), "accounts")
 				b.ReportMetric(float64(m.Records), "records")
+				b.ReportMetric(memory, "peak-MiB")
 				b.ReportMetric(read.Seconds(), "read-s")
 				b.ReportMetric(affinitytest.CopyTo(b, s.db, org, store.AffinityRead, "2026-05-02").Seconds(), "read-copy-s")
 				b.ReportMetric(stored.Seconds(), "store-s")

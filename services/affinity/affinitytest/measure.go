@@ -3,6 +3,9 @@ package affinitytest
 import (
 	"context"
 	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,4 +99,30 @@ func (s *spool) Read(b []byte) (int, error) {
 		s.at++
 	}
 	return n, nil
+}
+
+// PeakRSS returns the most memory that the process held while fn ran, in MiB: what the system saw, the Go runtime's own
+// and this program's baseline included. It needs Linux.
+func PeakRSS(tb testing.TB, fn func()) float64 {
+	tb.Helper()
+	debug.FreeOSMemory()
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // starts the high-water mark anew
+		tb.Fatalf("reset peak memory: %v", err)
+	}
+	fn()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		tb.Fatalf("read peak memory: %v", err)
+	}
+	for l := range strings.Lines(string(status)) {
+		if v, ok := strings.CutPrefix(l, "VmHWM:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(v)[0], 64)
+			if err != nil {
+				tb.Fatalf("read peak memory: %v", err)
+			}
+			return kib / 1024
+		}
+	}
+	tb.Fatal("the system does not tell peak memory")
+	return 0
 }

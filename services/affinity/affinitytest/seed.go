@@ -113,13 +113,7 @@ const manyAccounts = 5000
 // statistics of the tables up to date.
 func SeedMarket(tb testing.TB, db testkit.DB, org uuid.UUID, accounts, products, perAccount int) {
 	tb.Helper()
-	made := Products(products)
-	for seed := uint64(1); accounts > 0; seed++ {
-		n := min(accounts, 10_000)
-		Seed(tb, db, org, made, Market(seed, n, products, perAccount))
-		accounts -= n
-	}
-	db.Exec(tb, "VACUUM ANALYZE accounts, account_products, subscription_lines")
+	seedPieces(tb, db, org, accounts, products, func(seed uint64, n int) []Account { return Market(seed, n, products, perAccount) })
 }
 
 type seeder struct {
