@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -57,7 +58,8 @@ func newTelemetry(ctx context.Context, process, otlpEndpoint string) (*telemetry
 	}, []string{"provider", "outcome"})
 	t.registry.MustRegister(t.requests, t.rows, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if otlpEndpoint != "" {
-		exp, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(otlpEndpoint))
+		base := strings.TrimSuffix(strings.TrimSuffix(otlpEndpoint, "/"), "/v1/traces")
+		exp, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"))
 		if err != nil {
 			return nil, fmt.Errorf("make trace exporter: %w", err)
 		}
