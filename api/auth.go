@@ -22,7 +22,7 @@ type authAPI struct{ id *identity.Service }
 type Me struct {
 	User          MeUser  `json:"user"`
 	Organization  OrgRef  `json:"organization"`
-	Role          string  `json:"role" doc:"viewer, rep, manager, admin or operator; empty for an API key"`
+	Role          string  `json:"role" enum:"viewer,rep,manager,admin,operator," doc:"Empty for an API key"`
 	Organizations []MeOrg `json:"organizations" doc:"Every organization the user may switch to"`
 }
 
@@ -43,7 +43,7 @@ type OrgRef struct {
 type MeOrg struct {
 	ID   uuid.UUID `json:"id" format:"uuid"`
 	Name string    `json:"name"`
-	Role string    `json:"role"`
+	Role string    `json:"role" enum:"viewer,rep,manager,admin,operator"`
 }
 
 func toMe(m identity.Me) Me {
@@ -99,7 +99,7 @@ type invitationOutput struct {
 	Body struct {
 		OrganizationName string    `json:"organization_name"`
 		Email            string    `json:"email"`
-		Role             string    `json:"role"`
+		Role             string    `json:"role" enum:"viewer,rep,manager,admin,operator"`
 		ExpiresAt        time.Time `json:"expires_at"`
 	}
 }

@@ -43,7 +43,9 @@ func (a *Imports) Register(h huma.API, g *gin.RouterGroup) {
 			"multipart/form-data": {Schema: &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": file}, Required: []string{"file"}}},
 		},
 	}
+	resource := &huma.Param{Name: "resource", In: "path", Required: true, Schema: &huma.Schema{Type: "string", Enum: []any{"accounts", "products", "account_products"}}}
 	op.Parameters = []*huma.Param{
+		resource,
 		{Name: "dry_run", In: "query", Description: "true checks every row and writes nothing", Schema: &huma.Schema{Type: "boolean"}},
 		{Name: "Prefer", In: "header", Description: "wait=N waits up to N seconds, at most 60, for the end", Schema: &huma.Schema{Type: "string"}},
 	}
@@ -52,12 +54,13 @@ func (a *Imports) Register(h huma.API, g *gin.RouterGroup) {
 		"200": {Description: "The run has ended; of a dry run, what it found", Content: map[string]*huma.MediaType{"application/json": {Schema: report}}},
 		"202": {Description: "The run has started"},
 	}
-	document(h, op, "resource")
+	document(h, op)
 	g.POST("/imports/:resource", mustAllow(auth.PermOperate), a.post)
 
 	template := operation("get-import-template", http.MethodGet, "/imports/{resource}/template", "Get the header of a resource's CSV files", "Imports", auth.PermRead)
 	template.Responses = map[string]*huma.Response{"200": {Description: "The header", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: "string"}}}}}
-	document(h, template, "resource")
+	template.Parameters = []*huma.Param{resource}
+	document(h, template)
 	g.GET("/imports/:resource/template", mustAllow(auth.PermRead), a.template)
 }
 

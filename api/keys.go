@@ -22,7 +22,7 @@ type APIKey struct {
 	ID         uuid.UUID  `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
 	Prefix     string     `json:"prefix" doc:"First characters of the secret"`
-	Scopes     []string   `json:"scopes"`
+	Scopes     []string   `json:"scopes" enum:"read,write_safe,write_destructive,admin"`
 	CreatedBy  *uuid.UUID `json:"created_by" format:"uuid"`
 	CreatedAt  time.Time  `json:"created_at"`
 	LastUsedAt *time.Time `json:"last_used_at"`
@@ -43,7 +43,7 @@ type keysOutput struct {
 type createKeyInput struct {
 	Body struct {
 		Name      string       `json:"name" minLength:"1" maxLength:"100"`
-		Scopes    []auth.Scope `json:"scopes" minItems:"1" doc:"read, write_safe, write_destructive, admin"`
+		Scopes    []auth.Scope `json:"scopes" minItems:"1" enum:"read,write_safe,write_destructive,admin"`
 		ExpiresAt *time.Time   `json:"expires_at,omitempty"`
 	}
 }

@@ -22,7 +22,7 @@ type Member struct {
 	UserID   uuid.UUID `json:"user_id" format:"uuid"`
 	Email    string    `json:"email"`
 	Name     string    `json:"name"`
-	Role     string    `json:"role"`
+	Role     string    `json:"role" enum:"viewer,rep,manager,admin,operator"`
 	JoinedAt time.Time `json:"joined_at"`
 }
 
@@ -30,7 +30,7 @@ type Member struct {
 type Invitation struct {
 	ID        uuid.UUID `json:"id" format:"uuid"`
 	Email     string    `json:"email"`
-	Role      string    `json:"role"`
+	Role      string    `json:"role" enum:"viewer,rep,manager,admin,operator"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
 }

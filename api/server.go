@@ -86,6 +86,7 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	}
 	document(group, operation("call-tool-server", http.MethodPost, "/mcp", "Tool calls in the Model Context Protocol; an API key only", "Tools", auth.PermRead))
 	document(group, operation("discover-tool-server", http.MethodGet, "/mcp", "What the tool server is and how to connect", "Tools", auth.PermRead))
+	tellNulls(s.api.OpenAPI())
 	engine.GET("/docs", s.docs)
 	engine.GET("/docs.js", s.docsScript)
 	engine.GET("/docs.css", s.docsStyle)
@@ -116,6 +117,9 @@ func humaConfig() huma.Config {
 
 // schemaName puts the package before the name of a service's type, since several services have a Status or a Check.
 func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer { // or a type that is also pointed to would be in the document twice
+		t = t.Elem()
+	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	if pkg, ok := strings.CutPrefix(t.PkgPath(), "revarch/services/"); ok {
 		return pkg + "." + name

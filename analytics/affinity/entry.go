@@ -25,7 +25,7 @@ type ProductRef struct {
 type Entry struct {
 	ProductA    ProductRef        `json:"product_a"`
 	ProductB    ProductRef        `json:"product_b"`
-	Segment     Scope             `json:"segment"`
+	Segment     Scope             `json:"segment" enum:"all,Enterprise,Mid-Market,SMB"`
 	N           int64             `json:"n"`
 	NA          int64             `json:"n_a"`
 	NB          int64             `json:"n_b"`

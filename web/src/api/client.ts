@@ -1,6 +1,7 @@
 // One way to talk to the service: JSON in and out, problem documents as ApiError, cookies of the same origin.
+import type { components } from './schema';
 
-export interface FieldError { location: string; message: string }
+export type FieldError = components['schemas']['ProblemField'];
 
 /** A refused or failed request. status is 0 when the service could not be reached. */
 export class ApiError extends Error {

@@ -1174,7 +1174,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** Format: uuid */
-            created_by: string;
+            created_by: string | null;
             /** Format: date-time */
             expires_at: string | null;
             /** Format: uuid */
@@ -1186,7 +1186,7 @@ export interface components {
             prefix: string;
             /** Format: date-time */
             revoked_at: string | null;
-            scopes: string[];
+            scopes: ("read" | "write_safe" | "write_destructive" | "admin")[];
         };
         AcceptInputBody: {
             name?: string;
@@ -1251,7 +1251,7 @@ export interface components {
             /** @description Why the matrix is empty: not_computed, fewer_than_two_products, no_owning_accounts or no_match */
             reason: string | null;
             /** Format: uuid */
-            run_id: string;
+            run_id: string | null;
         };
         AllMappingsOutputBody: {
             connectors: components["schemas"]["connections.MappingSet"][];
@@ -1275,8 +1275,7 @@ export interface components {
             /** Format: date-time */
             expires_at?: string;
             name: string;
-            /** @description read, write_safe, write_destructive, admin */
-            scopes: string[];
+            scopes: ("read" | "write_safe" | "write_destructive" | "admin")[];
         };
         CreateTaskInputBody: {
             /** Format: uuid */
@@ -1406,14 +1405,6 @@ export interface components {
             object: string;
             provider: string;
         };
-        FiscalPeriod: {
-            /** Format: date */
-            end: string;
-            /** @description Fiscal year, named by the calendar year it ends in, and quarter */
-            label: string;
-            /** Format: date */
-            start: string;
-        };
         GateReason: {
             /** @enum {string} */
             check: "onboarding" | "health" | "p1_open" | "overdue_days" | "use_ratio";
@@ -1459,14 +1450,16 @@ export interface components {
             expires_at: string;
             /** Format: uuid */
             id: string;
-            role: string;
+            /** @enum {string} */
+            role: "viewer" | "rep" | "manager" | "admin" | "operator";
         };
         InvitationOutputBody: {
             email: string;
             /** Format: date-time */
             expires_at: string;
             organization_name: string;
-            role: string;
+            /** @enum {string} */
+            role: "viewer" | "rep" | "manager" | "admin" | "operator";
         };
         InviteInputBody: {
             email: string;
@@ -1509,15 +1502,19 @@ export interface components {
             organization: components["schemas"]["OrgRef"];
             /** @description Every organization the user may switch to */
             organizations: components["schemas"]["MeOrg"][];
-            /** @description viewer, rep, manager, admin or operator; empty for an API key */
-            role: string;
+            /**
+             * @description Empty for an API key
+             * @enum {string}
+             */
+            role: "viewer" | "rep" | "manager" | "admin" | "operator" | "";
             user: components["schemas"]["MeUser"];
         };
         MeOrg: {
             /** Format: uuid */
             id: string;
             name: string;
-            role: string;
+            /** @enum {string} */
+            role: "viewer" | "rep" | "manager" | "admin" | "operator";
         };
         MeUser: {
             email: string;
@@ -1530,7 +1527,8 @@ export interface components {
             /** Format: date-time */
             joined_at: string;
             name: string;
-            role: string;
+            /** @enum {string} */
+            role: "viewer" | "rep" | "manager" | "admin" | "operator";
             /** Format: uuid */
             user_id: string;
         };
@@ -1562,29 +1560,6 @@ export interface components {
             label: string;
             name: string;
             supported: boolean;
-        };
-        Official: {
-            city: string;
-            closed: boolean;
-            /** @description LEAID (7 digits) or UNITID (6) */
-            id: string;
-            /** @enum {string} */
-            kind: "district" | "institution";
-            name: string;
-            state: string;
-        };
-        OfficialMatch: {
-            /** @description While ambiguous: the ids it could be */
-            candidates: string[];
-            /** @description LEAID or UNITID; null while ambiguous */
-            id: string | null;
-            /** @enum {string} */
-            kind: "district" | "institution";
-            /** @enum {string} */
-            method: "exact_id" | "name_state";
-            name: string | null;
-            /** @enum {string} */
-            status: "matched" | "ambiguous";
         };
         OrgRef: {
             /** Format: uuid */
@@ -1667,7 +1642,7 @@ export interface components {
              * @description Open deals whose close date has passed
              */
             overdue_close: number | null;
-            period: components["schemas"]["FiscalPeriod"];
+            period: components["schemas"]["dashboard.FiscalPeriod"] | null;
             /** @description Why the pipeline is null */
             reason: string | null;
             /**
@@ -1723,7 +1698,7 @@ export interface components {
             mappings: components["schemas"]["FieldMapping"][];
             provider: string;
             /** @description The run that maps the stored records anew */
-            run?: components["schemas"]["View"];
+            run?: components["schemas"]["runs.View"];
             suggestions: components["schemas"]["FieldMapping"][];
             targets: components["schemas"]["MappingTarget"][];
             /** Format: int64 */
@@ -1759,32 +1734,6 @@ export interface components {
             /** Format: int64 */
             unscored_accounts: number;
         };
-        Release: {
-            /** Format: int64 */
-            bad_rows: number;
-            checks: components["schemas"]["Check"][];
-            /** Format: date-time */
-            created_at: string;
-            failure?: string;
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            loaded_at: string | null;
-            /** @description preliminary, provisional, final or revised */
-            release: string;
-            /** Format: int64 */
-            rows: number;
-            /** Format: uuid */
-            run_id: string;
-            /** @description national, state (a whole directory of one state) or partial */
-            scope: string;
-            /** @description Of the file as it was sent, in hex */
-            sha256: string;
-            source_name: string;
-            /** @enum {string} */
-            status: "loading" | "current" | "superseded" | "failed";
-            vintage: components["schemas"]["datasets.Vintage"];
-        };
         ResolveMatchInputBody: {
             /** @description LEAID (7 digits) or UNITID (6) */
             official_id: string;
@@ -1807,42 +1756,6 @@ export interface components {
             count: number;
             message: string;
         };
-        ScoreView: {
-            category_scores: components["schemas"]["scoring.CategoryScore"][];
-            /**
-             * Format: double
-             * @description 0 to 100; null when there is too little data
-             */
-            composite_score: number | null;
-            /** Format: double */
-            computation_time_ms: number;
-            /** Format: date-time */
-            computed_at: string;
-            /** @enum {string} */
-            confidence: "high" | "medium" | "low" | "none";
-            /**
-             * Format: double
-             * @description Share of the weight that has data, 0 to 1
-             */
-            coverage: number;
-            /**
-             * @description How urgent the composite is
-             * @enum {string|null}
-             */
-            level: "NONE" | "INFO" | "WARNING" | "CRITICAL" | null;
-            /** @description What would change this most, the largest change first */
-            levers: components["schemas"]["scoring.Lever"][];
-            /** @enum {string} */
-            model: "health" | "risk" | "priority" | "expansion";
-            model_version: string;
-            rule_results: components["schemas"]["scoring.RuleResult"][];
-            /** Format: int64 */
-            rules_evaluated: number;
-            /** @description Ids of the rules that fired */
-            rules_triggered: string[];
-            /** @enum {string} */
-            status: "ok" | "insufficient_data";
-        };
         ScoringRules: {
             /** @description Per model, percent per category before segment multipliers */
             category_weights: {
@@ -1859,12 +1772,6 @@ export interface components {
             /** @description It was running; none was started */
             already_running?: boolean;
             run: components["schemas"]["runs.View"];
-        };
-        StatusError: {
-            /** Format: date-time */
-            at: string;
-            code: string;
-            message: string;
         };
         StatusesOutputBody: {
             connectors: components["schemas"]["connections.Status"][];
@@ -1892,6 +1799,8 @@ export interface components {
             organization_id: string;
         };
         SyncInputBody: {
+            /** @description With mode full: delete also when more than half of the stored records of an object are gone at the provider */
+            confirm_deletions?: boolean;
             /**
              * @description full enumerates everything again
              * @enum {string}
@@ -1942,38 +1851,6 @@ export interface components {
             governance_entry_id: string;
             task: components["schemas"]["tasks.Task"];
         };
-        View: {
-            /** @description a person asked to stop it and it has not stopped yet */
-            cancelling: boolean;
-            counts: {
-                [key: string]: number;
-            };
-            /** Format: date-time */
-            created_at: string;
-            error: components["schemas"]["ViewError"];
-            /** Format: date-time */
-            finished_at: string | null;
-            /** Format: uuid */
-            id: string;
-            kind: string;
-            phase: string;
-            progress: components["schemas"]["runs.ViewProgress"];
-            /** Format: date-time */
-            started_at: string | null;
-            started_by: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-            subject: string;
-            /** @description for operators only */
-            temporal_url: string | null;
-            trigger: string;
-            warnings: components["schemas"]["RunWarning"][];
-            workflow_id: string;
-        };
-        ViewError: {
-            code: string;
-            message: string;
-        };
         WorkHours: {
             days: number[];
             end: string;
@@ -1996,7 +1873,7 @@ export interface components {
             /** Format: int64 */
             enrollment: number | null;
             /** @description The official record it is tied to */
-            match: components["schemas"]["OfficialMatch"];
+            match: components["schemas"]["accounts.OfficialMatch"] | null;
             name: string;
             nces_id: string | null;
             owner_email: string | null;
@@ -2064,12 +1941,12 @@ export interface components {
             unitid: string | null;
         };
         "accounts.AccountScores": {
-            expansion: components["schemas"]["ScoreView"];
-            health: components["schemas"]["ScoreView"];
-            priority: components["schemas"]["ScoreView"];
+            expansion: components["schemas"]["scoring.ScoreView"] | null;
+            health: components["schemas"]["scoring.ScoreView"] | null;
+            priority: components["schemas"]["scoring.ScoreView"] | null;
             /** @description not_scored before the first computation; priority and expansion are not_available */
             reason: string | null;
-            risk: components["schemas"]["ScoreView"];
+            risk: components["schemas"]["scoring.ScoreView"] | null;
         };
         "accounts.Activity": {
             /** Format: uuid */
@@ -2080,7 +1957,7 @@ export interface components {
         };
         "accounts.Contact": {
             /** Format: uuid */
-            account_id: string;
+            account_id: string | null;
             account_name: string | null;
             champion: boolean;
             /** Format: uuid */
@@ -2094,9 +1971,22 @@ export interface components {
             phone: string | null;
             title: string | null;
         };
+        "accounts.OfficialMatch": {
+            /** @description While ambiguous: the ids it could be */
+            candidates: string[];
+            /** @description LEAID or UNITID; null while ambiguous */
+            id: string | null;
+            /** @enum {string} */
+            kind: "district" | "institution";
+            /** @enum {string} */
+            method: "exact_id" | "name_state";
+            name: string | null;
+            /** @enum {string} */
+            status: "matched" | "ambiguous";
+        };
         "accounts.Opportunity": {
             /** Format: uuid */
-            account_id: string;
+            account_id: string | null;
             account_name: string | null;
             /** Format: int64 */
             amount_cents: number | null;
@@ -2166,7 +2056,8 @@ export interface components {
             reason: string | null;
             /** Format: uuid */
             run_id: string;
-            segment: string;
+            /** @enum {string} */
+            segment: "all" | "Enterprise" | "Mid-Market" | "SMB";
             significant: boolean;
             /** Format: double */
             support: number | null;
@@ -2198,21 +2089,35 @@ export interface components {
             connected_at: string | null;
             connected_by: string;
             display_name: string;
-            error: components["schemas"]["StatusError"];
+            error: components["schemas"]["connections.StatusError"] | null;
             kind: string;
             /** Format: date-time */
             last_sync_at: string | null;
             /** Format: date-time */
             next_sync_at: string | null;
             provider: string;
-            running_run_id: string;
+            running_run_id: string | null;
             /** @enum {string} */
             status: "disconnected" | "connected" | "syncing" | "error" | "reauthorization_required";
+        };
+        "connections.StatusError": {
+            /** Format: date-time */
+            at: string;
+            code: string;
+            message: string;
         };
         "connections.Validation": {
             account_label: string;
             checks: components["schemas"]["connections.Check"][];
             ok: boolean;
+        };
+        "dashboard.FiscalPeriod": {
+            /** Format: date */
+            end: string;
+            /** @description Fiscal year, named by the calendar year it ends in, and quarter */
+            label: string;
+            /** Format: date */
+            start: string;
         };
         "dashboard.PipelinePart": {
             /** Format: int64 */
@@ -2227,7 +2132,7 @@ export interface components {
         };
         "datasets.Dataset": {
             /** @description What is read when no release is asked for; null while nothing is loaded */
-            current: components["schemas"]["Release"];
+            current: components["schemas"]["datasets.Release"] | null;
             dataset: string;
             /** @description Newest vintage first */
             releases: components["schemas"]["datasets.Release"][];
@@ -2332,7 +2237,7 @@ export interface components {
             /** Format: int64 */
             pipeline_arr_cents: number;
             /** Format: uuid */
-            run_id: string;
+            run_id: string | null;
             suppressed: components["schemas"]["Suppressed"];
             /** Format: int64 */
             total_pending: number;
@@ -2479,7 +2384,7 @@ export interface components {
             name: string;
             nces_id: string | null;
             /** @description Null unless matched; the name is empty when the current roster has it no more */
-            official: components["schemas"]["Official"];
+            official: components["schemas"]["matching.Official"] | null;
             state: string | null;
             /** @enum {string} */
             status: "matched" | "ambiguous" | "unmatched";
@@ -2556,7 +2461,7 @@ export interface components {
             };
             /** Format: date-time */
             created_at: string;
-            error: components["schemas"]["ViewError"];
+            error: components["schemas"]["runs.ViewError"] | null;
             /** Format: date-time */
             finished_at: string | null;
             /** Format: uuid */
@@ -2575,6 +2480,10 @@ export interface components {
             trigger: string;
             warnings: components["schemas"]["RunWarning"][];
             workflow_id: string;
+        };
+        "runs.ViewError": {
+            code: string;
+            message: string;
         };
         "runs.ViewProgress": {
             /** Format: int64 */
@@ -2642,6 +2551,42 @@ export interface components {
              */
             weight: number;
         };
+        "scoring.ScoreView": {
+            category_scores: components["schemas"]["scoring.CategoryScore"][];
+            /**
+             * Format: double
+             * @description 0 to 100; null when there is too little data
+             */
+            composite_score: number | null;
+            /** Format: double */
+            computation_time_ms: number;
+            /** Format: date-time */
+            computed_at: string;
+            /** @enum {string} */
+            confidence: "high" | "medium" | "low" | "none";
+            /**
+             * Format: double
+             * @description Share of the weight that has data, 0 to 1
+             */
+            coverage: number;
+            /**
+             * @description How urgent the composite is
+             * @enum {string|null}
+             */
+            level: "NONE" | "INFO" | "WARNING" | "CRITICAL" | null;
+            /** @description What would change this most, the largest change first */
+            levers: components["schemas"]["scoring.Lever"][];
+            /** @enum {string} */
+            model: "health" | "risk" | "priority" | "expansion";
+            model_version: string;
+            rule_results: components["schemas"]["scoring.RuleResult"][];
+            /** Format: int64 */
+            rules_evaluated: number;
+            /** @description Ids of the rules that fired */
+            rules_triggered: string[];
+            /** @enum {string} */
+            status: "ok" | "insufficient_data";
+        };
         "scoring.ScoringRule": {
             category: string;
             enabled: boolean;
@@ -2664,7 +2609,7 @@ export interface components {
         };
         "tasks.Task": {
             /** Format: uuid */
-            account_id: string;
+            account_id: string | null;
             account_name: string | null;
             /** @description Who is to do it; null for nobody */
             assignee: string | null;
@@ -2680,7 +2625,7 @@ export interface components {
             /** @enum {string} */
             priority: "LOW" | "MEDIUM" | "HIGH" | "URGENT";
             /** Format: uuid */
-            source_id: string;
+            source_id: string | null;
             /** @enum {string} */
             source_type: "NBA" | "signal" | "play" | "MQL handoff" | "manual";
             /** @enum {string} */
@@ -4586,7 +4531,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                resource: string;
+                resource: "accounts" | "products" | "account_products";
             };
             cookie?: never;
         };
@@ -4633,7 +4578,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                resource: string;
+                resource: "accounts" | "products" | "account_products";
             };
             cookie?: never;
         };

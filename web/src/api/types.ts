@@ -1,21 +1,22 @@
 // The service's shapes, by the names that the pages use. They come from schema.d.ts, which `npm run generate` writes
-// from the committed OpenAPI document. That document cannot say that a referred object or an id may be null, so what may
-// be is said here.
+// from the committed OpenAPI document.
 import type { components } from './schema';
 
 type Schemas = components['schemas'];
-type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 type With<T, Change> = Omit<T, keyof Change> & Change;
 
-export type Role = 'viewer' | 'rep' | 'manager' | 'admin' | 'operator';
+export type Member = Schemas['Member'];
+export type Role = Member['role'];
 
 export type Organization = Schemas['OrgRef'];
+/** Whoever has signed in; only an API key has no role. */
 export type Me = With<Schemas['Me'], { role: Role }>;
 export type InvitationInfo = Schemas['InvitationOutputBody'];
 
-export type Score = With<Schemas['ScoreView'], { rule_results: RuleResult[] }>;
-export type ScoreModel = Schemas['ScoreView']['model'];
+export type Score = With<Schemas['scoring.ScoreView'], { rule_results: RuleResult[] }>;
+export type ScoreModel = Score['model'];
 export type ScoreLevel = NonNullable<Score['level']>;
+/** The document lets the value be anything: it cannot list several types for one. */
 export type RuleResult = With<Schemas['scoring.RuleResult'], { value: number | string | boolean | null }>;
 export type Lever = Schemas['scoring.Lever'];
 export type ScoringRules = Schemas['ScoringRules'];
@@ -23,43 +24,42 @@ export type ScoringRule = Schemas['scoring.ScoringRule'];
 
 export type AccountRow = Schemas['accounts.AccountRow'];
 export type AccountPage = Schemas['AccountPage'];
-export type Account = Nullable<Schemas['accounts.Account'], 'match'>;
-export type AccountScores = { [M in ScoreModel]: Score | null } & { reason: string | null };
-export type AccountDetail = With<Schemas['AccountDetail'], { account: Account; scores: AccountScores; tasks: Task[] }>;
+export type Account = Schemas['accounts.Account'];
+export type AccountScores = With<Schemas['accounts.AccountScores'], { [M in ScoreModel]: Score | null }>;
+export type AccountDetail = With<Schemas['AccountDetail'], { scores: AccountScores }>;
 export type Official = Schemas['matching.Official'];
-export type AccountMatch = Nullable<Schemas['matching.Match'], 'official'>;
-export type MatchPage = With<Schemas['ListMatchesOutputBody'], { matches: AccountMatch[] }>;
+export type AccountMatch = Schemas['matching.Match'];
+export type MatchPage = Schemas['ListMatchesOutputBody'];
 
-export type Connector = Nullable<Schemas['connections.Status'], 'error' | 'running_run_id'>;
+export type Connector = Schemas['connections.Status'];
 export type ConnectionStatus = Connector['status'];
 export type Validation = Schemas['connections.Validation'];
 export type DiscoveredField = Schemas['Field'];
 export type Discovery = Schemas['Discovery'];
 export type Mapping = Schemas['FieldMapping'];
 export type MappingTarget = Schemas['MappingTarget'];
-export type MappingSet = With<Schemas['ProviderMappings'], { run?: Run }>;
+export type MappingSet = Schemas['ProviderMappings'];
 
-export type Run = Nullable<Schemas['runs.View'], 'error'>;
+export type Run = Schemas['runs.View'];
 export type RunStatus = Run['status'];
-export type RunPage = With<Schemas['ListRunsOutputBody'], { runs: Run[] }>;
-export type RunStarted = With<Schemas['StartedRunBody'], { run: Run }>;
+export type RunPage = Schemas['ListRunsOutputBody'];
+export type RunStarted = Schemas['StartedRunBody'];
 export type RunFailure = Schemas['RunFailure'];
 export type RunFailurePage = Schemas['FailuresOutputBody'];
 
-export type Scope = 'read' | 'write_safe' | 'write_destructive' | 'admin';
-export type ApiKey = Nullable<Schemas['APIKey'], 'created_by'>;
+export type ApiKey = Schemas['APIKey'];
+export type Scope = ApiKey['scopes'][number];
 export type CreatedApiKey = Schemas['CreatedKeyOutputBody'];
 
-export type Member = With<Schemas['Member'], { role: Role }>;
 export type Invitation = Schemas['Invitation'];
-export type MemberList = With<Schemas['MembersOutputBody'], { members: Member[] }>;
+export type MemberList = Schemas['MembersOutputBody'];
 
 export type OrganizationSettings = Schemas['Organization'];
 
-export type Task = Nullable<Schemas['tasks.Task'], 'source_id' | 'account_id'>;
+export type Task = Schemas['tasks.Task'];
 export type TaskStatus = Task['status'];
 export type TaskPriority = Task['priority'];
-export type TaskPage = With<Schemas['TaskPage'], { tasks: Task[] }>;
+export type TaskPage = Schemas['TaskPage'];
 
 export type Dashboard = Schemas['DashboardFigures'];
 export type Readiness = Schemas['ReadinessReport'];
@@ -68,7 +68,7 @@ export type AffectedRecord = Schemas['readiness.AffectedRecord'];
 export type AffectedPage = Schemas['AffectedRecords'];
 
 export type Release = Schemas['datasets.Release'];
-export type Dataset = With<Schemas['datasets.Dataset'], { current: Release | null; releases: Release[] }>;
+export type Dataset = Schemas['datasets.Dataset'];
 
 export type GovernanceEntry = Schemas['GovernanceEntry'];
 export type GovernancePage = Schemas['GovernanceOutputBody'];

@@ -17,7 +17,7 @@ const signal = (id: string, change: Partial<Signal> = {}): Signal => ({
   unpriced: false, price_basis: 'per_student', price_segment: 'SMB', priority_score: 50, priority_basis: ['expected_arr'], readiness: 'ready', readiness_reasons: [], antecedents: [], evidence_segment: 'all', days_to_renewal: null, version: 1,
   status_changed_by: null, status_changed_at: null, created_at: '2026-03-01T00:00:00Z', updated_at: '2026-03-01T00:00:00Z', ...change,
 });
-const kpi: SignalKpi = { total_pending: 3, pipeline_arr_cents: 0, unpriced: 0, by_status: { pending: 3, pitched: 1, won: 0, dismissed: 0 }, by_product: [], won_arr_cents: 0, conversion: null, suppressed: {}, currency: 'USD', generated_at: null, run_id: null };
+const kpi: SignalKpi = { total_pending: 3, pipeline_arr_cents: 0, unpriced: 0, by_status: { pending: 3, pitched: 1, won: 0, dismissed: 0 }, by_product: [], won_arr_cents: 0, conversion: null, suppressed: { owned: 0, opted_out: 0, save_first: 0, open_opportunity: 0, already_pitched: 0, already_won: 0, recently_dismissed: 0, not_offered: 0 }, currency: 'USD', generated_at: null, run_id: null };
 const list = (pages: Signal[][], more = false): SignalList => ({ pages: pages.map((signals, i) => ({ kpi, signals, next_cursor: i < pages.length - 1 || more ? `c${i}` : null })), pageParams: pages.map(() => null) });
 const ids = (l: SignalList) => l.pages.map((p) => p.signals.map((s) => s.id));
 

@@ -26,7 +26,7 @@ let refuse: { status: number; code: string } | null;
 
 function kpiOf(): SignalKpi {
   const by_status = Object.fromEntries(statuses.map((s) => [s, stored.filter((x) => x.status === s).length])) as SignalKpi['by_status'];
-  return { total_pending: by_status.pending, pipeline_arr_cents: 800_000, unpriced: 0, by_status, by_product: [], won_arr_cents: 0, conversion: null, suppressed: { owned: 4, save_first: 2 }, currency: 'USD', generated_at: '2026-03-01T00:00:00Z', run_id: 'r1' };
+  return { total_pending: by_status.pending, pipeline_arr_cents: 800_000, unpriced: 0, by_status, by_product: [], won_arr_cents: 0, conversion: null, suppressed: { owned: 4, opted_out: 0, save_first: 2, open_opportunity: 0, already_pitched: 0, already_won: 0, recently_dismissed: 0, not_offered: 0 }, currency: 'USD', generated_at: '2026-03-01T00:00:00Z', run_id: 'r1' };
 }
 
 // Answers as the service does: filters by status, checks the version, counts it up.
