@@ -343,7 +343,7 @@ func (s *Service) UpdateOrganization(ctx context.Context, p auth.Principal, o mo
 	if err := p.Require(auth.PermAdmin); err != nil {
 		return o, err
 	}
-	if err := validateOrg(o); err != nil {
+	if err := validateOrg(o, s.Clock()); err != nil {
 		return o, err
 	}
 	o.ID, o.UpdatedAt = p.OrgID, s.Clock()
@@ -367,7 +367,7 @@ func settings(o models.Org) map[string]any {
 	}
 }
 
-func validateOrg(o models.Org) error {
+func validateOrg(o models.Org, now time.Time) error {
 	var bad []fault.FieldError
 	add := func(field, message string) { bad = append(bad, fault.FieldError{Field: field, Message: message}) }
 	if n := strings.TrimSpace(o.Name); n == "" || len(n) > 200 {
@@ -376,8 +376,8 @@ func validateOrg(o models.Org) error {
 	if _, err := time.LoadLocation(o.TimeZone); err != nil || o.TimeZone == "" || o.TimeZone == "Local" {
 		add("time_zone", "use an IANA name such as America/Chicago")
 	}
-	if len(o.ReportingCurrency) != 3 || strings.ToUpper(o.ReportingCurrency) != o.ReportingCurrency {
-		add("reporting_currency", "use an ISO 4217 code such as USD")
+	if !isCurrency(o.ReportingCurrency, now) {
+		add("reporting_currency", "use the ISO 4217 code of a currency in use, in capitals, such as USD")
 	}
 	start, err1 := time.Parse("15:04", o.WorkHours.Start)
 	end, err2 := time.Parse("15:04", o.WorkHours.End)
