@@ -1,7 +1,7 @@
 import { Drawer, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { GovernanceEntry, GovernancePage } from '../api/types';
-import { Empty, Facts, Note, Or, Page, When } from '../components/basics';
+import { Empty, Facts, Note, Or, Page, Tag, When } from '../components/basics';
 import { DataTable, type Column } from '../components/DataTable';
 import { SearchField } from '../components/SearchField';
 import { exact, words } from '../lib/format';
@@ -54,17 +54,23 @@ export default function GovernanceLog() {
 const columns: Column<GovernanceEntry>[] = [
   { key: 'at', header: 'When', fixed: true, cell: (e) => <When at={e.at} /> },
   { key: 'tool', header: 'Action', cell: (e) => e.tool },
+  { key: 'outcome', header: 'Outcome', cell: (e) => <Outcome of={e.outcome} /> },
   { key: 'actor', header: 'Actor', cell: (e) => <span>{e.actor}{e.key_prefix && <span className="dim"> {e.key_prefix}</span>}</span> },
   { key: 'surface', header: 'Through', wide: true, cell: (e) => e.surface.toUpperCase() },
   { key: 'subject', header: 'Subject', wide: true, cell: (e) => <Or value={e.subject_type && words(e.subject_type)} /> },
   { key: 'reason', header: 'Reason', wide: true, cell: (e) => <Or value={e.reason} reason="No reason was given" /> },
 ];
 
+/** Whether the write was made: one that was denied or failed changed nothing. */
+function Outcome({ of }: { of: string }) {
+  return <Tag tone={of === 'ok' ? 'good' : of === 'denied' ? 'bad' : 'warn'}>{of === 'ok' ? 'Done' : words(of)}</Tag>;
+}
+
 function Entry({ entry }: { entry: GovernanceEntry }) {
   return (
     <div className="stack">
       <Facts items={[
-        ['When', exact(entry.at)], ['Action', entry.tool], ['Actor', `${entry.actor} (${words(entry.actor_kind).toLowerCase()})`],
+        ['When', exact(entry.at)], ['Action', entry.tool], ['Outcome', <Outcome key="o" of={entry.outcome} />], ['Actor', `${entry.actor} (${words(entry.actor_kind).toLowerCase()})`],
         ['Key', <Or key="k" value={entry.key_prefix} reason="Not made with a key" />], ['Through', entry.surface.toUpperCase()],
         ['Subject', <Or key="s" value={entry.subject_type && `${words(entry.subject_type)} ${entry.subject_id ?? ''}`} />],
         ['Reason', <Or key="r" value={entry.reason} reason="No reason was given" />], ['Request', <Or key="q" value={entry.request_id} />],
