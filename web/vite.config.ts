@@ -1,8 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
+// The server compresses nothing itself: it sends the .gz twin of a file to browsers that take it.
+const twins: Plugin = {
+  name: 'gzip-twins',
+  apply: 'build',
+  writeBundle({ dir = 'dist' }, bundle) {
+    for (const name of Object.keys(bundle).filter((n) => /\.(js|css)$/.test(n))) {
+      writeFileSync(join(dir, `${name}.gz`), gzipSync(readFileSync(join(dir, name)), { level: 9 }));
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), twins],
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: 'dist',

@@ -1,4 +1,5 @@
 // What operators do: load an official file, here a wrong one, which must be told in words and change nothing.
+import assert from 'node:assert/strict';
 import { go, switchTo } from '../lib/steps.mjs';
 import { test } from '../lib/runner.mjs';
 
@@ -17,4 +18,18 @@ test('a wrong file is sent, refused in words, and nothing is loaded', async (t) 
   await go(page, t.demo, '/settings/datasets');
   await page.getByText('Nothing loaded').first().waitFor();
   await switchTo(page, 'Demo organization');
+});
+
+test('the first screen takes less than 200 KB of script over the wire', async (t) => {
+  const { context, page, expect } = await t.open();
+  expect(401);
+  const scripts = [];
+  page.on('requestfinished', (request) => { if (request.resourceType() === 'script') scripts.push(request); });
+  await page.goto(`${t.demo.url}/sign-in`);
+  await page.getByLabel('E-mail').waitFor();
+  await page.waitForLoadState('networkidle');
+  const sizes = await Promise.all(scripts.map(async (request) => (await request.sizes()).responseBodySize));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(scripts.length > 1 && total > 0 && total < 200 * 1024, `${scripts.length} scripts of ${total} bytes`);
+  await context.close();
 });
