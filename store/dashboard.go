@@ -56,6 +56,14 @@ func (tx *Tx) Pipeline(f PipelineFilter, today time.Time) ([]PipelineGroup, erro
 	return out, maybe(err, "sum up the pipeline")
 }
 
+// KnowsDeals reports whether anything can be said about deals: one was ever stored, or a CRM was synced and has none.
+func (tx *Tx) KnowsDeals() (bool, error) {
+	var known bool
+	err := tx.db.Raw(`SELECT EXISTS (SELECT 1 FROM opportunities WHERE org_id = ?)
+		OR EXISTS (SELECT 1 FROM connections WHERE org_id = ? AND last_sync_at IS NOT NULL)`, tx.org, tx.org).Row().Scan(&known)
+	return known, maybe(err, "look for deals")
+}
+
 // CountAtRisk counts live accounts whose risk is at least a composite, and those that have a risk score at all.
 func (tx *Tx) CountAtRisk(territory string, from float64) (atRisk, scored int64, err error) {
 	q := tx.db.Table("scores s").Joins("JOIN accounts a ON a.org_id = s.org_id AND a.id = s.account_id").

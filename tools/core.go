@@ -35,7 +35,11 @@ var getPipelineSummary = define(Spec{
 }, func(ctx context.Context, d Deps, in pipelineIn) (pipelineOut, error) {
 	out, err := d.Dashboard.Pipeline(ctx, auth.From(ctx), dashboard.PipelineInput{AsOf: in.AsOf, Period: in.Period, Owner: in.Owner, Territory: in.Territory})
 	res := pipelineOut{Pipeline: out}
-	if err == nil && out.OppCount != nil && *out.OppCount == 0 {
+	switch {
+	case err != nil:
+	case out.Reason != nil && *out.Reason == dashboard.NoData:
+		res.Note = "no deal is known yet; connect a CRM and sync it (see list_connectors)"
+	case out.OppCount != nil && *out.OppCount == 0:
 		res.Note = "no open deal matches; leave out period, owner and territory, or see list_connectors whether a CRM is synced"
 	}
 	return res, err

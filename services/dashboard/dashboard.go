@@ -116,7 +116,15 @@ func (d *Dashboard) now(tx *store.Tx, territory string, today time.Time) error {
 	for _, g := range groups {
 		cents, count, noAmount = cents+g.AmountCents, count+g.Count, noAmount+g.NoAmount
 	}
-	d.PipelineCents, d.OppCount, d.OppCountNoAmount = &cents, &count, &noAmount
+	known := count > 0
+	if !known {
+		if known, err = tx.KnowsDeals(); err != nil {
+			return err
+		}
+	}
+	if d.PipelineCents, d.OppCount, d.OppCountNoAmount = &cents, &count, &noAmount; !known {
+		d.PipelineCents, d.OppCount, d.OppCountNoAmount, d.PipelineReason = nil, nil, nil, new(NoData)
+	}
 	atRisk, scored, err := tx.CountAtRisk(territory, scoring.AtRisk())
 	if err != nil {
 		return err

@@ -89,8 +89,18 @@ func TestDashboard(t *testing.T) {
 		require.Nil(t, d.AtRiskAccounts)
 		require.Equal(t, "no_history", *d.NRRReason)
 		require.Equal(t, "not_available", *d.ActiveSignalReason)
-		require.EqualValues(t, 0, *d.PipelineCents, "no deals is a fact")
+		require.Nil(t, d.PipelineCents)
+		require.Nil(t, d.OppCount)
+		require.Equal(t, "no_data", *d.PipelineReason)
+		p := s.pipeline(dashboard.PipelineInput{})
+		require.Nil(t, p.OpenCents)
+		require.Equal(t, "no_data", *p.Reason)
 		require.Equal(t, "blocked", d.DataReadiness.Level)
+	})
+	t.Run("knows that a synced CRM has no deals", func(t *testing.T) {
+		s.db.Exec(t, "INSERT INTO connections (org_id, id, provider, status, last_sync_at) VALUES ($1, $2, 'crm_a', 'connected', now())", s.p.OrgID, models.NewID())
+		require.Zero(t, *get(dashboard.Input{}).PipelineCents)
+		require.Zero(t, *s.pipeline(dashboard.PipelineInput{}).OpenCents)
 	})
 
 	s.db.Exec(t, "INSERT INTO readiness_tallies (org_id, checked_at, counts) VALUES ($1, now(), '{}')", s.p.OrgID) // these scores cannot be judged
@@ -149,7 +159,7 @@ func TestDashboard(t *testing.T) {
 		d, err := s.svc.Dashboard(t.Context(), viewer(s.db.NewOrg(t, "Second")), dashboard.Input{})
 		require.NoError(t, err)
 		require.Nil(t, d.ARRCents)
-		require.Zero(t, *d.PipelineCents)
+		require.Nil(t, d.PipelineCents)
 		require.Nil(t, d.AtRiskAccounts)
 	})
 }
@@ -209,7 +219,7 @@ func TestPipelinePartsSumToTotals(t *testing.T) {
 	s := setup(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s.p = viewer(s.db.NewOrg(t, "Sums"))
-		for range rapid.IntRange(0, 6).Draw(rt, "deals") {
+		for range rapid.IntRange(1, 6).Draw(rt, "deals") {
 			s.deal(s.p.OrgID, deal{
 				cents:       rapid.Ptr(rapid.Int64Range(-500, 1_000_000_001), true).Draw(rt, "cents"),
 				probability: rapid.Ptr(rapid.Map(rapid.IntRange(0, 1000), func(i int) float64 { return float64(i) / 1000 }), true).Draw(rt, "p"),

@@ -99,7 +99,9 @@ func (s *Service) Pipeline(ctx context.Context, p auth.Principal, in PipelineInp
 		if past {
 			out.Reason = new(NotRecorded)
 			err = d.then(tx, in.Territory)
-		} else if err = d.now(tx, in.Territory, today); err == nil {
+		} else if err = d.now(tx, in.Territory, today); err == nil && d.PipelineReason != nil {
+			out.Reason = d.PipelineReason
+		} else if err == nil {
 			var groups []store.PipelineGroup
 			if groups, err = tx.Pipeline(f, today); err == nil {
 				out.sum(groups)
