@@ -25,7 +25,8 @@ async function sweep(t, theme, width) {
   const found = [];
   const look = async (name) => {
     await settled(page);
-    found.push(...(await inspect(page, { axe: width > 600 })).map((text) => `${name} at ${width} px: ${text}`));
+    // what a theme changes on a phone, it changes on a screen, too: one scan of the narrow layout is enough
+    found.push(...(await inspect(page, { axe: width > 600 || theme === 'light' })).map((text) => `${name} at ${width} px: ${text}`));
     await picture(page, `${name}-${theme}-${width}`);
   };
   await page.goto(`${t.demo.url}/sign-in`);
@@ -43,5 +44,5 @@ for (const theme of ['light', 'dark']) {
   test(`every page in the ${theme} theme is in order at 1280 and at 390 px`, async (t) => {
     const found = await Promise.all([1280, 390].map((width) => sweep(t, theme, width)));
     assert.deepEqual(found.flat(), []);
-  }, 90_000);
+  }, 150_000);
 }
