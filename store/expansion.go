@@ -70,9 +70,11 @@ func (tx *Tx) countWithheld(out *Replaced) error {
 		Status string
 		N      int64
 	}
-	err := tx.db.Raw(`SELECT status, count(*) AS n FROM (SELECT min(k.status) AS status FROM stage_signals s
-		JOIN expansion_signals k ON k.org_id = ? AND k.account_id = s.account_id AND k.product_id = s.product_id
-		GROUP BY s.account_id, s.product_id HAVING NOT bool_or(k.status = 'pending')) g GROUP BY 1`, tx.org).Scan(&rows).Error
+	err := tx.db.Raw(`SELECT status, count(*) AS n FROM (SELECT min(k.status) AS status FROM expansion_signals k
+		JOIN stage_signals s ON s.account_id = k.account_id AND s.product_id = k.product_id
+		WHERE k.org_id = ? AND k.status IN ('pitched', 'won', 'dismissed') AND (SELECT count(*) FROM expansion_signals x
+			WHERE x.org_id = k.org_id AND x.account_id = k.account_id AND x.product_id = k.product_id AND x.status = 'pending') = 0
+		GROUP BY k.account_id, k.product_id) g GROUP BY 1`, tx.org).Scan(&rows).Error
 	out.Withheld = map[string]int64{}
 	for _, r := range rows {
 		out.Withheld[r.Status] = r.N
@@ -84,7 +86,8 @@ func (tx *Tx) countWithheld(out *Replaced) error {
 // later is pending to it, so that it is not made a second time. A closed one that is pending now was moved back
 // meanwhile: that it was not computed says nothing.
 func (tx *Tx) mergePending(now, dismissedSince time.Time, rise float64, closed []uuid.UUID, out *Replaced) error {
-	if err := tx.db.Exec("SELECT set_config('work_mem', '96MB', true), set_config('jit', 'off', true)").Error; err != nil {
+	// Where nothing is known of the organization yet, few signals are expected of it, and loops would go on for hours.
+	if err := tx.db.Exec("SELECT set_config('work_mem', '96MB', true), set_config('jit', 'off', true), set_config('enable_nestloop', 'off', true)").Error; err != nil {
 		return fmt.Errorf("prepare merge: %w", err)
 	}
 	if err := tx.db.Exec("ANALYZE stage_signals").Error; err != nil {

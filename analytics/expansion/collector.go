@@ -17,14 +17,16 @@ type Plan struct {
 // Plan ends the pass that gathers prices.
 func (p *Prices) Plan() *Plan { return &Plan{engine: p.engine, prices: p.list()} }
 
-// Collector turns accounts into signals yet to be ranked, kept in about 60 bytes each. It is for one goroutine.
+// Collector turns accounts into signals yet to be ranked, kept in 32 bytes each, and about 90 for each account that has
+// any. It is for one goroutine.
 type Collector struct {
 	plan     *Plan
 	lines    []holding
 	terms    []term
-	owned    []uint64 // sets of owned products, one after the other
-	accounts []collected
-	drafts   []draft
+	set      []uint64     // the products that the account at hand owns
+	owned    list[uint64] // the sets of all accounts, one after the other
+	accounts list[collected]
+	drafts   list[draft]
 	counts   Counts
 }
 
@@ -41,23 +43,26 @@ type Counts struct {
 // collected is what is kept of an account that has signals.
 type collected struct {
 	id      uuid.UUID
-	owned   int // where its set starts
-	first   int // of its drafts, which lie together in order of product
 	merit   merit
-	gate    Gate
 	renewal float64 // days, +Inf when unknown
+	first   int     // of its drafts, which lie together in order of product
+	gate    Gate
 }
 
 // draft is a signal without its priority.
 type draft struct {
-	account       int
-	product       uint16
-	scope         affinity.Segment // of the evidence
-	priceScope    affinity.Segment
-	price         PriceBasis
-	probability   float64
-	arr, expected int64 // cents; 0 when unpriced
+	probability float64
+	arr         int64  // cents; 0 when unpriced
+	account     uint32 // position in accounts
+	rank        uint32 // percentile rank of the expected ARR, in halves of a draft
+	product     uint16
+	scope       affinity.Segment // of the evidence
+	priceScope  affinity.Segment
+	price       PriceBasis
 }
+
+// expected is P x ARR in cents, 0 when unpriced.
+func (d *draft) expected() int64 { return int64(math.RoundToEven(d.probability * float64(d.arr))) }
 
 // Collector starts a second pass.
 func (p *Plan) Collector() *Collector { return &Collector{plan: p} }
@@ -69,43 +74,41 @@ func (c *Collector) Add(a *Account) error {
 	if c.lines, err = e.fold(a.Segment, a.Owned, c.lines); err != nil {
 		return err
 	}
-	start := len(c.owned)
-	for range (len(e.products) + 63) / 64 {
-		c.owned = append(c.owned, 0)
-	}
-	owned := c.owned[start:]
+	c.set = append(c.set[:0], make([]uint64, (len(e.products)+63)/64)...)
 	for _, h := range c.lines {
-		owned[h.product/64] |= 1 << (h.product % 64)
+		c.set[h.product/64] |= 1 << (h.product % 64)
 	}
 	c.counts.Accounts++
 	c.counts.Suppressed.Owned += int64(len(c.lines))
-	before := len(c.drafts)
+	before := c.drafts.len
 	for b := range e.products {
-		if owned[b/64]&(1<<(b%64)) == 0 {
-			c.propose(a, b, owned)
+		if c.set[b/64]&(1<<(b%64)) == 0 {
+			c.propose(a, b)
 		}
 	}
-	if len(c.drafts) == before {
-		c.owned = c.owned[:start]
+	if c.drafts.len == before {
 		return nil
 	}
 	renewal := math.Inf(1)
 	if a.DaysToRenewal != nil {
 		renewal = *a.DaysToRenewal
 	}
-	c.accounts = append(c.accounts, collected{id: a.ID, owned: start, first: before, merit: meritOf(a), gate: gate(a), renewal: renewal})
+	for _, w := range c.set {
+		c.owned.add(w)
+	}
+	c.accounts.add(collected{id: a.ID, first: before, merit: meritOf(a), gate: gate(a), renewal: renewal})
 	return nil
 }
 
 // propose makes a draft for a product the account does not own, unless nothing speaks for it or something against.
-func (c *Collector) propose(a *Account, b int, owned []uint64) {
+func (c *Collector) propose(a *Account, b int) {
 	e := c.plan.engine
 	c.counts.Considered++
-	d := draft{account: len(c.accounts), product: uint16(b), scope: a.Segment}
-	d.probability, c.terms = e.evidence[d.scope].combine(b, owned, c.terms)
+	d := draft{account: uint32(c.accounts.len), product: uint16(b), scope: a.Segment}
+	d.probability, c.terms = e.evidence[d.scope].combine(b, c.set, c.terms)
 	if len(c.terms) == 0 && d.scope != affinity.NoSegment {
 		d.scope = affinity.NoSegment
-		d.probability, c.terms = e.evidence[d.scope].combine(b, owned, c.terms)
+		d.probability, c.terms = e.evidence[d.scope].combine(b, c.set, c.terms)
 	}
 	if len(c.terms) == 0 {
 		c.counts.NoEvidence++
@@ -116,26 +119,28 @@ func (c *Collector) propose(a *Account, b int, owned []uint64) {
 		return
 	}
 	d.arr, d.price, d.priceScope = c.plan.prices.quote(b, a.Segment, a.Size, e.products[b].ListPriceCents)
-	d.expected = int64(math.RoundToEven(d.probability * float64(d.arr)))
 	c.counts.Signals++
 	if d.price == Unpriced {
 		c.counts.Unpriced++
 	}
-	c.drafts = append(c.drafts, d)
+	c.drafts.add(d)
 }
 
 // absorb moves what another collector holds into this one.
 func (c *Collector) absorb(o *Collector) {
-	accounts, owned, drafts := len(c.accounts), len(c.owned), len(c.drafts)
-	c.owned = append(c.owned, o.owned...)
-	for _, a := range o.accounts {
-		a.owned += owned
-		a.first += drafts
-		c.accounts = append(c.accounts, a)
+	accounts, drafts := c.accounts.len, c.drafts.len
+	for i := range o.owned.len {
+		c.owned.add(*o.owned.at(i))
 	}
-	for _, d := range o.drafts {
-		d.account += accounts
-		c.drafts = append(c.drafts, d)
+	for i := range o.accounts.len {
+		a := *o.accounts.at(i)
+		a.first += drafts
+		c.accounts.add(a)
+	}
+	for i := range o.drafts.len {
+		d := *o.drafts.at(i)
+		d.account += uint32(accounts)
+		c.drafts.add(d)
 	}
 	c.counts.Accounts += o.counts.Accounts
 	c.counts.Considered += o.counts.Considered

@@ -106,12 +106,12 @@ func (r *Run) Groups() []Group {
 	for i := range groups {
 		groups[i] = Group{ProductID: r.engine.products[i].ID, Status: Pending}
 	}
-	for i := range r.from.drafts {
-		d := &r.from.drafts[i]
+	for i := range r.from.drafts.len {
+		d := r.from.drafts.at(i)
 		g := &groups[d.product]
 		g.Count++
 		g.EstimatedARRCents += d.arr
-		g.ExpectedARRCents += d.expected
+		g.ExpectedARRCents += d.expected()
 		if d.price == Unpriced {
 			g.Unpriced++
 		}

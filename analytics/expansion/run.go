@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"iter"
+	"math"
 	"slices"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -27,6 +27,8 @@ type Signal struct {
 	Basis       Basis    // the parts of Priority
 	Gate        Gate
 	Antecedents []Antecedent // in order of product id; belongs to the iteration, so clone it to keep it
+
+	DaysToRenewal *float64
 }
 
 // Antecedent is an owned product that speaks for the proposed one.
@@ -44,20 +46,10 @@ type Run struct {
 
 	engine *Engine
 	from   *Collector
-	drafts []ranked // in order of draft
-	sort   sync.Once
-	order  []ranked // by rank, once asked for
+	priced int // drafts that have a rank
 }
 
-// ranked is the priority of a draft, negative when nothing is known.
-type ranked struct {
-	priority float64
-	draft    int
-	basis    Basis
-	unpriced bool
-}
-
-// Finish computes the priorities of what the collectors of this plan hold; they must not be used any more.
+// Finish computes the percentile ranks of what the collectors of this plan hold; they must not be used any more.
 func (p *Plan) Finish(collectors ...*Collector) *Run {
 	from := p.Collector()
 	if len(collectors) > 0 {
@@ -66,81 +58,86 @@ func (p *Plan) Finish(collectors ...*Collector) *Run {
 			from.absorb(c)
 		}
 	}
-	return &Run{Counts: from.counts, engine: p.engine, from: from, drafts: from.prioritize()}
+	return &Run{Counts: from.counts, engine: p.engine, from: from, priced: from.rank()}
 }
 
-// prioritize computes the priority of every draft, the percentile ranks among the priced ones first.
-func (c *Collector) prioritize() []ranked {
-	type amount struct {
-		expected int64
-		draft    int
-	}
-	amounts := make([]amount, 0, len(c.drafts))
-	order := make([]ranked, len(c.drafts))
-	for i := range c.drafts {
-		order[i].draft = i
-		if c.drafts[i].price == Unpriced {
-			order[i].unpriced = true
-			c.rank(&order[i], nil)
-		} else {
-			amounts = append(amounts, amount{c.drafts[i].expected, i})
+// rank sets the rank of every priced draft among them and returns how many there are. Twice below + half of equal is a
+// whole number.
+func (c *Collector) rank() int {
+	order := make([]uint32, 0, c.drafts.len-int(c.counts.Unpriced))
+	for i := range c.drafts.len {
+		if c.drafts.at(i).price != Unpriced {
+			order = append(order, uint32(i))
 		}
 	}
-	slices.SortFunc(amounts, func(a, b amount) int { return cmp.Compare(a.expected, b.expected) })
-	for below := 0; below < len(amounts); {
-		end := below + 1
-		for end < len(amounts) && amounts[end].expected == amounts[below].expected {
+	expected := func(i uint32) int64 { return c.drafts.at(int(i)).expected() }
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(expected(a), expected(b)) })
+	for below := 0; below < len(order); {
+		end, amount := below+1, expected(order[below])
+		for end < len(order) && expected(order[end]) == amount {
 			end++
 		}
-		rank := (float64(below) + 0.5*float64(end-below)) / float64(len(amounts))
-		for ; below < end; below++ {
-			c.rank(&order[amounts[below].draft], &rank)
+		for _, i := range order[below:end] {
+			c.drafts.at(int(i)).rank = uint32(below + end)
 		}
+		below = end
 	}
-	return order
+	return len(order)
 }
 
-func (c *Collector) rank(r *ranked, rank *float64) {
-	a := &c.accounts[c.drafts[r.draft].account]
-	var ok bool
-	if r.priority, r.basis, ok = a.merit.priority(rank, a.gate); !ok {
-		r.priority = -1
+// priority returns the priority of a draft, negative when nothing is known, and the parts it is made of.
+func (r *Run) priority(d *draft) (float64, Basis) {
+	a := r.from.accounts.at(int(d.account))
+	var rank *float64
+	if d.price != Unpriced {
+		rank = new(float64(d.rank) / 2 / float64(r.priced))
 	}
+	if p, basis, ok := a.merit.priority(rank, a.gate); ok {
+		return p, basis
+	}
+	return -1, 0
+}
+
+// ranked is a draft and its priority.
+type ranked struct {
+	priority float64
+	draft    *draft
 }
 
 // compare is the order of signals: priced before unpriced, then priority, expected ARR and probability falling, days
 // to renewal rising, account, product.
-func (c *Collector) compare(x, y ranked) int {
-	if x.unpriced != y.unpriced {
-		if x.unpriced {
+func (r *Run) compare(x, y ranked) int {
+	a, b := x.draft, y.draft
+	if (a.price == Unpriced) != (b.price == Unpriced) {
+		if a.price == Unpriced {
 			return 1
 		}
 		return -1
 	}
-	if x.priority != y.priority {
-		return cmp.Compare(y.priority, x.priority)
-	}
-	a, b := &c.drafts[x.draft], &c.drafts[y.draft]
-	if o := cmp.Or(cmp.Compare(b.expected, a.expected), cmp.Compare(b.probability, a.probability)); o != 0 {
+	if o := cmp.Or(cmp.Compare(y.priority, x.priority), cmp.Compare(b.expected(), a.expected()), cmp.Compare(b.probability, a.probability)); o != 0 {
 		return o
 	}
-	p, q := &c.accounts[a.account], &c.accounts[b.account]
+	p, q := r.from.accounts.at(int(a.account)), r.from.accounts.at(int(b.account))
 	return cmp.Or(cmp.Compare(p.renewal, q.renewal), bytes.Compare(p.id[:], q.id[:]), cmp.Compare(a.product, b.product))
 }
 
 // Len returns the number of signals.
-func (r *Run) Len() int { return len(r.drafts) }
+func (r *Run) Len() int { return r.from.drafts.len }
 
-// Signals goes through the signals in order of rank. It may be called again and by several goroutines.
+// Signals goes through the signals in order of rank, which it has to sort. It may be called again and by several
+// goroutines.
 func (r *Run) Signals() iter.Seq[Signal] {
 	return func(yield func(Signal) bool) {
-		r.sort.Do(func() {
-			r.order = slices.Clone(r.drafts)
-			slices.SortFunc(r.order, r.from.compare)
-		})
+		order := make([]ranked, r.Len())
+		for i := range order {
+			d := r.from.drafts.at(i)
+			order[i].draft = d
+			order[i].priority, _ = r.priority(d)
+		}
+		slices.SortFunc(order, r.compare)
 		var p page
-		for _, o := range r.order {
-			if !yield(p.render(r, o)) {
+		for _, o := range order {
+			if !yield(p.render(r, o.draft)) {
 				return
 			}
 		}
@@ -151,19 +148,25 @@ func (r *Run) Signals() iter.Seq[Signal] {
 // sorting when the accounts were collected in order of id. It may be called again and by several goroutines.
 func (r *Run) ByAccount() iter.Seq[Signal] {
 	return func(yield func(Signal) bool) {
-		accounts := r.from.accounts
-		byID := func(i, j int) int { return bytes.Compare(accounts[i].id[:], accounts[j].id[:]) }
-		order := make([]int, len(accounts))
+		accounts := &r.from.accounts
+		byID := func(i, j uint32) int {
+			return bytes.Compare(accounts.at(int(i)).id[:], accounts.at(int(j)).id[:])
+		}
+		order := make([]uint32, accounts.len)
 		for i := range order {
-			order[i] = i
+			order[i] = uint32(i)
 		}
 		if !slices.IsSortedFunc(order, byID) {
 			slices.SortFunc(order, byID)
 		}
 		var p page
 		for _, i := range order {
-			for d := accounts[i].first; d < len(r.drafts) && r.from.drafts[d].account == i; d++ {
-				if !yield(p.render(r, r.drafts[d])) {
+			for at := accounts.at(int(i)).first; at < r.Len(); at++ {
+				d := r.from.drafts.at(at)
+				if d.account != i {
+					break
+				}
+				if !yield(p.render(r, d)) {
 					return
 				}
 			}
@@ -173,25 +176,32 @@ func (r *Run) ByAccount() iter.Seq[Signal] {
 
 // page is room for one signal's antecedents, used again for the next.
 type page struct {
+	owned       []uint64
 	terms       []term
 	antecedents []Antecedent
 }
 
-func (p *page) render(r *Run, o ranked) Signal {
-	d, scopes := &r.from.drafts[o.draft], affinity.Scopes()
-	a := &r.from.accounts[d.account]
+func (p *page) render(r *Run, d *draft) Signal {
+	scopes, a := affinity.Scopes(), r.from.accounts.at(int(d.account))
 	s := Signal{
 		AccountID: a.id, ProductID: r.engine.products[d.product].ID, Scope: scopes[d.scope], Probability: d.probability,
-		PriceBasis: d.price, PriceScope: scopes[d.priceScope], Basis: o.basis, Gate: a.gate,
+		PriceBasis: d.price, PriceScope: scopes[d.priceScope], Gate: a.gate,
 	}
 	if d.price != Unpriced {
-		s.EstimatedARRCents, s.ExpectedARRCents = new(d.arr), new(d.expected)
+		s.EstimatedARRCents, s.ExpectedARRCents = new(d.arr), new(d.expected())
 	}
-	if o.priority >= 0 {
-		s.Priority = new(o.priority)
+	if priority, basis := r.priority(d); priority >= 0 {
+		s.Priority, s.Basis = new(priority), basis
+	}
+	if !math.IsInf(a.renewal, 1) {
+		s.DaysToRenewal = new(a.renewal)
 	}
 	e := r.engine.evidence[d.scope]
-	_, p.terms = e.combine(int(d.product), r.from.owned[a.owned:a.owned+e.words], p.terms)
+	p.owned = p.owned[:0]
+	for w := range e.words {
+		p.owned = append(p.owned, *r.from.owned.at(int(d.account)*e.words + w))
+	}
+	_, p.terms = e.combine(int(d.product), p.owned, p.terms)
 	total := 0.0
 	for i := range p.terms {
 		total += p.terms[i].gain

@@ -106,7 +106,6 @@ type found struct {
 	since      time.Time   // a dismissal from then on still counts
 	closed     []uuid.UUID // signals that were not pending
 	whitespace whitespace
-	renewals   map[uuid.UUID]int32
 }
 
 // Generate finds the signals of every owning account from the stored matrix and puts them in the place of the pending
@@ -167,7 +166,7 @@ func (f *found) save(tx *store.Tx, run uuid.UUID, now time.Time, counts expansio
 
 // find reads everything in one snapshot, the owning accounts twice: for prices, then for signals.
 func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, total int64)) (*found, error) {
-	f := &found{renewals: map[uuid.UUID]int32{}}
+	f := &found{}
 	err := s.Store.Snapshot(ctx, org, func(tx *store.Tx) error {
 		o, today, err := tx.OrganizationDay(s.Clock())
 		if err != nil {
@@ -195,7 +194,7 @@ func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, t
 		if err := tx.EachOwner(ctx, today, o.RenewalGraceDays, r.price); err != nil {
 			return err
 		}
-		r.plan = r.prices.Plan()
+		r.plan, r.prices = r.prices.Plan(), nil // what every owner pays is a lot to keep
 		r.collector = r.plan.Collector()
 		total := r.owners[0]
 		r.seen = func(done int64) {
@@ -206,20 +205,20 @@ func (s *Service) find(ctx context.Context, org uuid.UUID, progress func(done, t
 		if err := tx.EachOwner(ctx, today, o.RenewalGraceDays, r.collect); err != nil {
 			return err
 		}
-		f.run, f.whitespace, f.renewals, f.closed = r.plan.Finish(r.collector), r.whitespace(), r.renewals, r.closed
+		f.run, f.whitespace, f.closed = r.plan.Finish(r.collector), r.whitespace(), r.closed
 		return nil
 	})
 	return f, err
 }
 
-// rows turns the signals into rows, in order of rank. A row belongs to its step.
+// rows turns the signals into rows, account by account. A row belongs to its step.
 func (f *found) rows() iter.Seq[*models.ExpansionSignal] {
 	scopes := affinity.Scopes()
 	scope := func(s affinity.Scope) int16 { return int16(slices.Index(scopes[:], s)) }
 	return func(yield func(*models.ExpansionSignal) bool) {
 		var row models.ExpansionSignal
 		var packed []byte
-		for s := range f.run.Signals() {
+		for s := range f.run.ByAccount() {
 			packed = pack(packed[:0], s.Antecedents)
 			row = models.ExpansionSignal{
 				ID: models.NewID(), AccountID: s.AccountID, ProductID: s.ProductID, Priority: s.Priority, PriorityBasis: int16(s.Basis),
@@ -227,8 +226,8 @@ func (f *found) rows() iter.Seq[*models.ExpansionSignal] {
 				PriceBasis: int16(s.PriceBasis), PriceScope: scope(s.PriceScope), EvidenceScope: scope(s.Scope),
 				GateFailed: int16(s.Gate.Failed), GateUnknown: int16(s.Gate.Unknown), Antecedents: packed, Place: -1,
 			}
-			if days, ok := f.renewals[s.AccountID]; ok {
-				row.DaysToRenewal = &days
+			if s.DaysToRenewal != nil {
+				row.DaysToRenewal = new(int32(*s.DaysToRenewal))
 			}
 			if s.Priority != nil {
 				row.Place = *s.Priority

@@ -17,14 +17,13 @@ type reader struct {
 	plan      *expansion.Plan
 	collector *expansion.Collector
 
-	index    map[uuid.UUID]uint16
-	past     map[uuid.UUID][]expansion.Past
-	closed   []uuid.UUID // signals that are not pending
-	deals    map[uuid.UUID][]uint16
-	owners   scopeCounts // owning accounts
-	done     int64
-	renewals map[uuid.UUID]int32
-	seen     func(done int64)
+	index  map[uuid.UUID]uint16
+	past   map[uuid.UUID][]expansion.Past
+	closed []uuid.UUID // signals that are not pending
+	deals  map[uuid.UUID][]uint16
+	owners scopeCounts // owning accounts
+	done   int64
+	seen   func(done int64)
 
 	holdings []expansion.Holding
 	owned    []bool
@@ -38,7 +37,7 @@ func newReader(tx *store.Tx, matrices *affinity.Result, today time.Time, zone *t
 		return nil, err
 	}
 	r := &reader{
-		index: map[uuid.UUID]uint16{}, past: map[uuid.UUID][]expansion.Past{}, deals: map[uuid.UUID][]uint16{}, renewals: map[uuid.UUID]int32{},
+		index: map[uuid.UUID]uint16{}, past: map[uuid.UUID][]expansion.Past{}, deals: map[uuid.UUID][]uint16{},
 	}
 	products := make([]expansion.Product, 0, len(rows))
 	for _, p := range rows {
@@ -128,9 +127,6 @@ func (r *reader) collect(o *store.Owner) error {
 	if o.Active28d != nil && o.Seats != nil && *o.Seats > 0 {
 		ratio := float64(*o.Active28d) / float64(*o.Seats)
 		a.UseRatio = &ratio
-	}
-	if o.DaysToRenewal != nil {
-		r.renewals[o.ID] = int32(*o.DaysToRenewal)
 	}
 	return r.collector.Add(&a)
 }
