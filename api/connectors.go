@@ -169,7 +169,7 @@ func (a *Connectors) Register(h huma.API, g *gin.RouterGroup) {
 
 	document(h, op("authorize", http.MethodGet, "/connectors/{provider}/auth", "Go to the provider's consent page (302), or get its address as JSON", auth.PermAdmin), "provider")
 	document(h, op("authorize-callback", http.MethodGet, "/connectors/{provider}/callback", "Where the provider sends people back", ""), "provider")
-	g.GET("/connectors/:provider/auth", mustAllow(auth.PermAdmin), a.begin)
+	g.GET("/connectors/:provider/auth", mustAllow(auth.PermAdmin), noQuery, a.begin)
 	g.GET("/connectors/:provider/callback", a.callback)
 }
 
@@ -253,14 +253,14 @@ func (a *Connectors) begin(c *gin.Context) {
 		a.finish(c, p, err)
 		return
 	}
-	if wantsJSON(c) {
+	if asksForJSON(c) {
 		c.JSON(http.StatusOK, gin.H{"authorize_url": target})
 		return
 	}
 	c.Redirect(http.StatusFound, target)
 }
 
-// callback ends the flow on the connector's page, or answers JSON to a program.
+// callback ends the flow on the connector's page, or answers JSON to whoever asks for it.
 func (a *Connectors) callback(c *gin.Context) {
 	p := models.Provider(c.Param("provider"))
 	q := c.Request.URL.Query()
@@ -274,19 +274,24 @@ func (a *Connectors) callback(c *gin.Context) {
 func (a *Connectors) finish(c *gin.Context, p models.Provider, err error) {
 	_, known := p.Info()
 	switch {
-	case err != nil && (wantsJSON(c) || !known):
+	case err != nil && (!asksForHTML(c) || !known):
 		abortWith(c, err)
 	case err != nil:
 		_ = problem(err) // logs what deserves it
 		c.Redirect(http.StatusFound, "/settings/connectors/"+string(p)+"?error="+url.QueryEscape(string(fault.CodeOf(err))))
-	case wantsJSON(c):
+	case asksForJSON(c):
 		c.JSON(http.StatusOK, gin.H{"connected": true})
 	default:
 		c.Redirect(http.StatusFound, "/settings/connectors/"+string(p)+"?connected=1")
 	}
 }
 
-// wantsJSON tells programs from browsers, which ask for HTML when they navigate.
-func wantsJSON(c *gin.Context) bool {
-	return !strings.Contains(c.GetHeader("Accept"), "text/html")
+// asksForHTML tells browsers, which ask for it when they navigate, from programs, which read a problem document better.
+func asksForHTML(c *gin.Context) bool {
+	return strings.Contains(c.GetHeader("Accept"), "text/html")
+}
+
+// asksForJSON reports whether the caller wants an address to read instead of a redirect to follow.
+func asksForJSON(c *gin.Context) bool {
+	return strings.Contains(c.GetHeader("Accept"), "json") && !asksForHTML(c)
 }

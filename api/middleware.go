@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -182,6 +184,17 @@ func mustAllow(perm auth.Permission) gin.HandlerFunc {
 		if err := p.Require(perm); err != nil {
 			abortWith(c, err)
 		}
+	}
+}
+
+// noQuery refuses query parameters on a plain gin route that takes none, as huma does on its operations.
+func noQuery(c *gin.Context) {
+	var unknown []fault.FieldError
+	for _, name := range slices.Sorted(maps.Keys(c.Request.URL.Query())) {
+		unknown = append(unknown, fault.FieldError{Field: "query." + name, Message: "unknown query parameter"})
+	}
+	if len(unknown) > 0 {
+		abortWith(c, fault.WithFields("validation failed", unknown...))
 	}
 }
 

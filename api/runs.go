@@ -100,7 +100,7 @@ func (a *Runs) Register(h huma.API, g *gin.RouterGroup) {
 	huma.Register(h, operation("list-run-failures", http.MethodGet, "/runs/{id}/failures", "List the records a run could not take", "Runs", auth.PermRead), a.failures)
 
 	document(h, operation("watch-run", http.MethodGet, "/runs/{id}/events", "Follow a run as Server-Sent Events: event `run`, data a run", "Runs", auth.PermRead), "id")
-	g.GET("/runs/:id/events", mustAllow(auth.PermRead), a.events)
+	g.GET("/runs/:id/events", mustAllow(auth.PermRead), noQuery, a.events)
 }
 
 func (a *Runs) view(ctx context.Context, r models.Run) runs.View {

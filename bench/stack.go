@@ -157,6 +157,7 @@ func (s *stack) call(ctx context.Context, method, path string, body, out any) er
 	}
 	req.Header.Set("Authorization", "Bearer "+s.Ready.APIKey)
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
 	if s.ifMatch != "" {
 		req.Header.Set("If-Match", s.ifMatch)
 	}

@@ -68,6 +68,8 @@ func TestBadRequests(t *testing.T) {
 		{"a wrong method", "DELETE", "/api/accounts", nil, 405, "method_not_allowed"},
 		{"an unknown provider", "GET", "/api/connectors/crm_z/status", nil, 404, "not_found"},
 		{"an unknown provider to connect", "GET", "/api/connectors/crm_z/auth", nil, 404, "not_found"},
+		{"an unknown query parameter of the start of an authorization", "GET", "/api/connectors/crm_a/auth?secret=" + canary, nil, 422, "invalid"},
+		{"an unknown query parameter of a stream", "GET", "/api/runs/" + missing + "/events?secret=" + canary, nil, 422, "invalid"},
 		{"an unknown provider's callback", "GET", "/api/connectors/crm_z/callback?state=x&code=" + canary, nil, 404, "not_found"},
 		{"a sync of what is not connected", "POST", "/api/connectors/crm_a/sync", map[string]any{}, 409, "conflict"},
 		{"a mapping of what is not connected", "PUT", "/api/connectors/crm_a/mappings", map[string]any{"mappings": []any{}}, 428, "precondition_required"},

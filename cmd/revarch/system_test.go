@@ -219,6 +219,7 @@ func (c caller) do(method, path string, body any) response {
 	}
 	req, err := http.NewRequestWithContext(c.s.tb.Context(), method, c.s.url+path, in)
 	require.NoError(c.s.tb, err)
+	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
