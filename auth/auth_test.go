@@ -58,6 +58,7 @@ func TestPermissions(t *testing.T) {
 		{"nobody may do nothing", auth.Principal{}, auth.PermRead, false},
 		{"the engine without an organization may do nothing", auth.Principal{Kind: "engine"}, auth.PermRead, false},
 	}
+	require.ErrorContains(t, key(auth.ScopeAdmin).Require(auth.PermPlatform), "system organization", "no scope would help")
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

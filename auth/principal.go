@@ -110,6 +110,9 @@ func (p Principal) Require(perm Permission) error {
 	if p.Can(perm) {
 		return nil
 	}
+	if perm == PermPlatform && !p.System {
+		return fault.New(fault.Denied, "this is for operators only: sign in to the system organization, or use a key of it")
+	}
 	if p.Kind == "key" {
 		return fault.New(fault.Denied, "this API key lacks the scope for this; create one with scope %s", table[perm].scopes[0])
 	}

@@ -41,7 +41,7 @@ func datasetsCommand() *cobra.Command {
 	}
 	f := ingest.Flags()
 	f.StringVar(&send.Dataset, "dataset", "", "ipeds_hd, saipe_districts or ccd_lea_directory (default: told by the content)")
-	f.IntVar(&send.Year, "year", 0, "year of the vintage, where neither name nor content tell it")
+	f.IntVar(&send.Year, "year", 0, "the vintage's year, where neither name nor content tell it: the end of the school year (2025 for HD2024), or the year of the estimate")
 	f.StringVar(&send.Release, "release", "", "how final the publication is, where the name does not tell")
 	f.BoolVar(&send.Partial, "partial", false, "the file is a part of the country: never in place of a whole one")
 	c.AddCommand(ingest, &cobra.Command{Use: "list", Short: "List the releases that are loaded", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
