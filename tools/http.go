@@ -47,7 +47,9 @@ func (r *Registry) Handler(version string) http.Handler {
 			r.discovery(w, req, version)
 		default:
 			w.Header().Set("Allow", "POST")
-			http.Error(w, "this tool server is stateless: send JSON-RPC by POST", http.StatusMethodNotAllowed)
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			_, _ = io.WriteString(w, `{"type":"about:blank","title":"Method Not Allowed","status":405,"code":"method_not_allowed","detail":"this tool server is stateless: send JSON-RPC by POST"}`)
 		}
 	})
 }

@@ -259,6 +259,7 @@ func TestProtocol(t *testing.T) {
 		rec = httptest.NewRecorder()
 		h.ServeHTTP(rec, req)
 		require.Equal(t, http.StatusMethodNotAllowed, rec.Code)
+		require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"))
 		require.Equal(t, "POST", rec.Header().Get("Allow"))
 	})
 }
