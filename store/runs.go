@@ -89,7 +89,7 @@ func (tx *Tx) Runs(f RunFilter) ([]models.Run, error) {
 	return out, nil
 }
 
-// RunProgress changes a live run. Nil and zero fields leave what is there; Counts and Warnings with the same code are
+// RunProgress changes a live run. Nil and zero fields leave what is there, but a total of another unit; Counts and Warnings with the same code are
 // replaced, others kept.
 type RunProgress struct {
 	Phase    string
@@ -110,11 +110,12 @@ func (tx *Tx) UpdateRun(id uuid.UUID, p RunProgress, now time.Time) (ok bool, er
 	if p.Done != nil {
 		set["progress_done"] = *p.Done
 	}
-	if p.Total != nil {
-		set["progress_total"] = *p.Total
-	}
 	if p.Unit != "" {
 		set["progress_unit"] = p.Unit
+		set["progress_total"] = clause.Expr{SQL: "CASE WHEN progress_unit = ? THEN progress_total END", Vars: []any{p.Unit}}
+	}
+	if p.Total != nil {
+		set["progress_total"] = *p.Total
 	}
 	if p.Running {
 		set["status"] = models.RunRunning

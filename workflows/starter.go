@@ -77,7 +77,7 @@ func launchSync(run models.Run) (Launch, error) {
 	if err := json.Unmarshal(run.Input, &o); err != nil {
 		return Launch{}, fault.Wrap(err, fault.Invalid, "the input of the run cannot be read")
 	}
-	summary := "Incremental sync of " + run.Subject
+	summary := "Sync of " + run.Subject // the first one reads everything, too, which is not known yet
 	if o.Full {
 		summary = "Full sync of " + run.Subject
 	}

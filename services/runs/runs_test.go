@@ -253,6 +253,20 @@ func TestRuns(t *testing.T) {
 		require.EqualValues(t, 6, s.get(run.ID).Counts["read"], "what was not stored is not counted")
 	})
 
+	t.Run("a total counts only in its own unit", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		run := s.start("k")
+		progress := func(p runs.Progress) models.Run {
+			require.NoError(t, s.Progress(t.Context(), run.OrgID, run.ID, p))
+			return s.get(run.ID)
+		}
+		progress(runs.Progress{Unit: "records", Done: new(int64(5)), Total: new(int64(7))})
+		require.EqualValues(t, 7, *progress(runs.Progress{Unit: "records", Done: new(int64(6))}).ProgressTotal)
+		require.Nil(t, progress(runs.Progress{Unit: "accounts", Done: new(int64)}).ProgressTotal, "7 records say nothing about accounts")
+		require.EqualValues(t, 3, *progress(runs.Progress{Unit: "accounts", Total: new(int64(3))}).ProgressTotal)
+	})
+
 	t.Run("the list pages in one order and never shows another organization's", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
