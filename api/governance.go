@@ -57,7 +57,7 @@ type governanceInput struct {
 type governanceOutput struct {
 	Body struct {
 		Entries    []GovernanceEntry `json:"entries"`
-		ChainOK    bool              `json:"chain_ok" doc:"Whether the organization's whole chain checks"`
+		ChainOK    bool              `json:"chain_ok" doc:"Whether the chain checks: these entries and all new ones just now, the whole of it within the hour"`
 		NextCursor string            `json:"next_cursor,omitempty"`
 	}
 }
@@ -78,12 +78,11 @@ func (a *governanceAPI) list(ctx context.Context, in *governanceInput) (*governa
 	if err != nil {
 		return nil, problem(err)
 	}
-	v, err := a.log.Verify(ctx, p.OrgID)
-	if err != nil {
+	out := &governanceOutput{}
+	if out.Body.ChainOK, err = a.log.Check(ctx, p.OrgID, rows); err != nil {
 		return nil, problem(err)
 	}
-	out := &governanceOutput{}
-	out.Body.ChainOK, out.Body.Entries = v.OK, []GovernanceEntry{}
+	out.Body.Entries = []GovernanceEntry{}
 	if len(rows) > in.Limit {
 		rows = rows[:in.Limit]
 		if out.Body.NextCursor, err = a.cursors.Encode(p.OrgID, "governance-log", filters, rows[len(rows)-1].Seq); err != nil {

@@ -91,11 +91,9 @@ var getGovernanceLog = define(Spec{
 	if err != nil {
 		return out, err
 	}
-	v, err := d.Log.Verify(ctx, p.OrgID)
-	if err != nil {
+	if out.ChainOK, err = d.Log.Check(ctx, p.OrgID, rows); err != nil {
 		return out, err
 	}
-	out.ChainOK = v.OK
 	more := len(rows) > in.Limit
 	for _, e := range rows[:min(len(rows), in.Limit)] {
 		out.Entries = append(out.Entries, toGovernanceEntry(e))

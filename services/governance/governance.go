@@ -3,7 +3,6 @@
 package governance
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +20,8 @@ import (
 type Service struct {
 	Store *store.Store
 	Clock func() time.Time
+
+	walks walks
 }
 
 // Entry is what a writer says about its write; who and when are taken from the principal and the clock.
@@ -93,47 +94,4 @@ func (s *Service) List(ctx context.Context, p auth.Principal, f Filter) ([]model
 		return err
 	})
 	return out, err
-}
-
-// Verification is the result of walking a chain.
-type Verification struct {
-	OK      bool
-	Entries int64
-	BadSeq  int64 // first entry that does not check, 0 if none
-}
-
-// Verify walks an organization's whole chain in pages: each hash must follow from the entry and the one before, no
-// number may be missing, and the head must be one of them. What is written meanwhile follows the head.
-func (s *Service) Verify(ctx context.Context, org uuid.UUID) (Verification, error) {
-	v := Verification{OK: true}
-	var prev []byte
-	for after := int64(0); ; {
-		var page []models.GovernanceEntry
-		var head models.GovernanceHead
-		err := s.Store.InOrg(ctx, org, func(tx *store.Tx) (err error) {
-			page, head, err = tx.GovernancePage(after, 500)
-			return err
-		})
-		if err != nil {
-			return v, err
-		}
-		for i := range page {
-			e := &page[i]
-			want, err := store.GovernanceHash(e)
-			if err != nil {
-				return v, err
-			}
-			if e.Seq != after+1 || !bytes.Equal(e.PrevHash, prev) || !bytes.Equal(e.Hash, want) || e.Seq == head.Seq && !bytes.Equal(e.Hash, head.Hash) {
-				return Verification{Entries: v.Entries, BadSeq: e.Seq}, nil
-			}
-			prev, after = e.Hash, e.Seq
-			v.Entries++
-		}
-		if len(page) < 500 {
-			if head.Seq > after || head.Seq == after && !bytes.Equal(head.Hash, prev) {
-				return Verification{Entries: v.Entries, BadSeq: after + 1}, nil
-			}
-			return v, nil
-		}
-	}
 }
