@@ -61,7 +61,10 @@ func (tx *Tx) ReplacePending(ctx context.Context, now, dismissedSince time.Time,
 	if err := tx.mergePending(now, dismissedSince, rise, closed, &out); err != nil {
 		return out, err
 	}
-	return out, tx.countWithheld(&out)
+	if err := tx.countWithheld(&out); err != nil {
+		return out, err
+	}
+	return out, tx.replaceTotals()
 }
 
 // countWithheld counts what was found and is not pending now, because somebody moved it meanwhile.
@@ -203,9 +206,6 @@ const signalFrom = `SELECT s.*, a.name AS account_name, a.segment, a.state, a.te
 // ExpansionSignals lists up to limit signals after a position, nil for the beginning. Each status is walked along its
 // index, so that a page costs what it shows.
 func (tx *Tx) ExpansionSignals(f SignalFilter, after *SignalPosition, limit int) ([]SignalRow, error) {
-	if err := tx.db.Exec("SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)").Error; err != nil {
-		return nil, fmt.Errorf("pin plans: %w", err)
-	}
 	where, args := "", []any{}
 	add := func(cond string, v ...any) { where, args = where+" AND "+cond, append(args, v...) }
 	if f.ProductID != nil {
@@ -232,17 +232,42 @@ func (tx *Tx) ExpansionSignals(f SignalFilter, after *SignalPosition, limit int)
 		statuses = []string{f.Status}
 	}
 	var out []SignalRow
-	for _, status := range statuses {
-		var rows []SignalRow
-		err := tx.db.Raw(signalFrom+" WHERE s.org_id = ? AND s.status = ?"+where+" ORDER BY "+signalOrder+" LIMIT ?",
-			append(append([]any{tx.org, status}, args...), limit)...).Scan(&rows).Error
-		if err != nil {
-			return nil, fmt.Errorf("list expansion signals: %w", err)
+	err := tx.walking(f.AccountID == nil, func() error {
+		for _, status := range statuses {
+			var rows []SignalRow
+			err := tx.db.Raw(signalFrom+" WHERE s.org_id = ? AND s.status = ?"+where+" ORDER BY "+signalOrder+" LIMIT ?",
+				append(append([]any{tx.org, status}, args...), limit)...).Scan(&rows).Error
+			if err != nil {
+				return fmt.Errorf("list expansion signals: %w", err)
+			}
+			out = append(out, rows...)
 		}
-		out = append(out, rows...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(out, func(a, b SignalRow) int { return a.Position().compare(b.Position()) })
 	return out[:min(limit, len(out))], nil
+}
+
+// walking runs queries that go along an index and stop early, whatever is known of the organization: where that is little,
+// reading and sorting all its signals looks cheaper. ordered says that the order is that of the index, too.
+func (tx *Tx) walking(ordered bool, fn func() error) error {
+	settings := []string{"enable_hashjoin", "enable_mergejoin", "enable_seqscan", "enable_bitmapscan", "enable_material"}
+	if ordered {
+		settings = append(settings, "enable_sort")
+	}
+	set := func(v string) error {
+		return maybe(tx.db.Exec("SELECT set_config(n, ?, true) FROM unnest(?::text[]) n", v, "{"+strings.Join(settings, ",")+"}").Error, "pin plans")
+	}
+	if err := set("off"); err != nil {
+		return err
+	}
+	if err := fn(); err != nil {
+		return err
+	}
+	return set("on")
 }
 
 // ExpansionSignal loads a signal with its account and product. Faults: NotFound.
@@ -264,9 +289,9 @@ func (tx *Tx) LockExpansionSignal(id uuid.UUID) (models.ExpansionSignal, error) 
 	return s, notFound(err, "no expansion signal %s", id)
 }
 
-// SaveSignalStatus writes where a locked signal stands now. Faults: Conflict when its account and product have another
-// live signal.
-func (tx *Tx) SaveSignalStatus(s *models.ExpansionSignal) error {
+// SaveSignalStatus writes where a locked signal that stood elsewhere stands now. Faults: Conflict when its account and
+// product have another live signal.
+func (tx *Tx) SaveSignalStatus(from string, s *models.ExpansionSignal) error {
 	taken := fault.New(fault.Conflict, "the account has another signal for this product that is pending or pitched; move that one instead")
 	if s.Status == "pending" || s.Status == "pitched" {
 		var others int64
@@ -281,39 +306,8 @@ func (tx *Tx) SaveSignalStatus(s *models.ExpansionSignal) error {
 	if isUnique(err) { // one that was made since we looked
 		return taken
 	}
-	return maybe(err, "save expansion signal")
-}
-
-// SignalGroup sums up the signals of a product and status.
-type SignalGroup struct {
-	ProductID         uuid.UUID
-	Status            string
-	Count, Unpriced   int64
-	EstimatedARRCents int64 `gorm:"column:estimated_arr_cents"`
-	ExpectedARRCents  int64 `gorm:"column:expected_arr_cents"`
-}
-
-// SignalGroups sums up the selected signals; of the filter, status and min_priority do not count.
-func (tx *Tx) SignalGroups(f SignalFilter) ([]SignalGroup, error) {
-	q := tx.db.Table("expansion_signals s").Where("s.org_id = ?", tx.org)
-	if f.Segment != "" || f.Territory != "" {
-		q = q.Joins("JOIN accounts a ON a.org_id = s.org_id AND a.id = s.account_id")
+	if err != nil {
+		return fmt.Errorf("save expansion signal: %w", err)
 	}
-	if f.Segment != "" {
-		q = q.Where("a.segment = ?", f.Segment)
-	}
-	if f.Territory != "" {
-		q = q.Where("lower(a.territory) = lower(?)", f.Territory)
-	}
-	if f.AccountID != nil {
-		q = q.Where("s.account_id = ?", *f.AccountID)
-	}
-	if f.ProductID != nil {
-		q = q.Where("s.product_id = ?", *f.ProductID)
-	}
-	var out []SignalGroup
-	err := q.Select(`s.product_id, s.status, count(*) AS count, count(*) FILTER (WHERE s.estimated_arr_cents IS NULL) AS unpriced,
-		coalesce(sum(s.estimated_arr_cents), 0)::bigint AS estimated_arr_cents, coalesce(sum(s.expected_arr_cents), 0)::bigint AS expected_arr_cents`).
-		Group("s.product_id, s.status").Order("s.product_id, s.status").Scan(&out).Error
-	return out, maybe(err, "sum up expansion signals")
+	return tx.moveTotals(from, s)
 }

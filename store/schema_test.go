@@ -75,7 +75,7 @@ var all = []any{
 }
 
 // withoutModel are the tables that no program reads row by row.
-var withoutModel = []string{"goose_db_version", "sync_seen", "import_rows"}
+var withoutModel = []string{"goose_db_version", "sync_seen", "import_rows", "expansion_totals"}
 
 // withoutTable are the structs of models that are no rows: parts of rows, and values.
 var withoutTable = []string{"FieldMapping", "FieldSource", "ProviderInfo", "RunWarning", "TargetField", "WorkHours"}

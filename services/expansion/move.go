@@ -92,7 +92,7 @@ func (s *Service) move(tx *store.Tx, p auth.Principal, in MoveInput, now time.Ti
 	if after.Status != before.Status || !same(after.Reason, before.Reason) {
 		after.Version++
 		after.StatusChangedBy, after.StatusChangedAt, after.UpdatedAt = p.Label, &now, now
-		if err := tx.SaveSignalStatus(&after); err != nil {
+		if err := tx.SaveSignalStatus(before.Status, &after); err != nil {
 			return Moved{}, err
 		}
 	}
