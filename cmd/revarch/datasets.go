@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
+	"slices"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"revarch/config"
@@ -79,14 +83,32 @@ func operatorAccess(api, key, data string) (base, secret string, err error) {
 // Sizes of the sandbox's roster.
 const rosterDistricts, rosterInstitutions = 6000, 2500
 
+// rosterPace is how often official files that were loaded meanwhile are looked for.
+const rosterPace = 10 * time.Second
+
+// followDatasets renames the sandbox's institutions whenever other releases are in force, until ctx ends.
+func (s *stack) followDatasets(ctx context.Context, a *app) {
+	for named := []uuid.UUID(nil); ; {
+		current, err := a.datasets().Current(ctx)
+		if err == nil && !slices.Equal(current, named) {
+			if err = s.renameInstitutions(ctx, a); err == nil {
+				named = current
+			}
+		}
+		if err != nil && ctx.Err() == nil { // PostgreSQL or the sandbox may be coming back just now
+			slog.DebugContext(ctx, "institutions of the sandbox not renamed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(rosterPace):
+		}
+	}
+}
+
 // renameInstitutions gives the sandbox's districts and colleges real names and ids once official files are loaded. The
 // sandbox stamps only what changes, so the next sync takes it up and a repetition changes nothing.
-func (s *stack) renameInstitutions(ctx context.Context) error {
-	a, err := newApp(ctx, s.cfg, s.cfg.DatabaseURL, nil)
-	if err != nil {
-		return err
-	}
-	defer a.close()
+func (s *stack) renameInstitutions(ctx context.Context, a *app) error {
 	entries, err := a.datasets().Roster(ctx, rosterDistricts, rosterInstitutions, int64(s.o.seed))
 	if err != nil || len(entries) == 0 {
 		return err

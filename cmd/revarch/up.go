@@ -187,7 +187,19 @@ func (s *stack) startSandbox(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.renameInstitutions(ctx)
+	a, err := newApp(ctx, s.cfg, s.cfg.DatabaseURL, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.renameInstitutions(ctx, a); err != nil { // before the first sync
+		a.close()
+		return err
+	}
+	go func() {
+		defer a.close()
+		s.followDatasets(ctx, a)
+	}()
+	return nil
 }
 
 func (s *stack) startWorker(ctx context.Context) error {

@@ -1,12 +1,15 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
 
 	"revarch/fault"
+	"revarch/models"
 	"revarch/store"
 )
 
@@ -64,6 +67,26 @@ func (s *Service) Roster(ctx context.Context, districts, institutions int, seed 
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// Current returns the ids of the releases in force, in order, so that whoever holds a roster notices when others come.
+func (s *Service) Current(ctx context.Context) ([]uuid.UUID, error) {
+	org, err := s.systemOrg(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []uuid.UUID
+	err = s.Store.InOrg(ctx, org, func(tx *store.Tx) error {
+		all, err := tx.Releases("")
+		for _, r := range all {
+			if r.Status == models.ReleaseCurrent {
+				out = append(out, r.ID)
+			}
+		}
+		return err
+	})
+	slices.SortFunc(out, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	return out, err
 }
 
 func (s *Service) systemOrg(ctx context.Context) (uuid.UUID, error) {
