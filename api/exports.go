@@ -43,7 +43,7 @@ type exportOpportunitiesInput struct {
 // Register adds the operations.
 func (a *Exports) Register(h huma.API, _ *gin.RouterGroup) {
 	op := func(resource string) huma.Operation {
-		o := operation("export-"+resource, http.MethodGet, "/exports/"+resource, "Export "+resource+" as CSV", "Exports", auth.PermOperate)
+		o := operation("export-"+resource, http.MethodGet, "/exports/"+resource, "Export "+resource+" as CSV", "Exports", auth.PermExport)
 		o.Errors = []int{404, 422}
 		o.Responses = map[string]*huma.Response{"200": {Description: "All rows, UTF-8 with a header", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 		return o

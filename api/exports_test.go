@@ -144,8 +144,10 @@ func TestExports(t *testing.T) {
 		require.Len(t, s.csv("/api/exports/tasks?account_id="+evil.String()), 2)
 	})
 	t.Run("need the permission, and know no other resource or parameter", func(t *testing.T) {
-		reader := s.newKey(s.org, auth.ScopeRead)
-		require.Equal(t, http.StatusForbidden, s.do(reader, http.MethodGet, "/api/exports/accounts", "").Code)
+		require.Equal(t, http.StatusOK, s.do(s.newKey(s.org, auth.ScopeRead), http.MethodGet, "/api/exports/accounts", "").Code)
+		refused := s.do(s.newKey(s.org, auth.ScopeWriteSafe, auth.ScopeWriteDestructive, auth.ScopeAdmin), http.MethodGet, "/api/exports/accounts", "")
+		require.Equal(t, http.StatusForbidden, refused.Code)
+		require.Contains(t, refused.Body.String(), "with scope read")
 		require.Equal(t, http.StatusNotFound, s.do(s.key, http.MethodGet, "/api/exports/users", "").Code)
 		require.Equal(t, http.StatusUnprocessableEntity, s.do(s.key, http.MethodGet, "/api/exports/accounts?colour=red", "").Code)
 		w := s.do(s.key, http.MethodGet, "/api/exports/contacts?account_id="+models.NewID().String(), "")

@@ -45,7 +45,8 @@ const (
 	PermRead             Permission = "read"              // read anything of the organization
 	PermWrite            Permission = "write"             // tasks, signals, plays, expansion status
 	PermWriteDestructive Permission = "write_destructive" // writes that overwrite
-	PermOperate          Permission = "operate"           // overrides, syncs, imports, exports
+	PermOperate          Permission = "operate"           // overrides, syncs, imports
+	PermExport           Permission = "export"            // whole lists as files
 	PermAdmin            Permission = "admin"             // settings, keys, members, calibration, connections
 	PermPlatform         Permission = "platform"          // datasets of the platform
 )
@@ -56,11 +57,14 @@ type rule struct {
 	scopes []Scope
 }
 
+// An export changes nothing and gives a key no row that it cannot read page by page, so a key needs read for it and no
+// more; no other scope includes reading. Among people it is for managers, who carry data out of the product.
 var table = map[Permission]rule{
 	PermRead:             {roles: []Role{Viewer, Rep, Manager, Admin, Operator}, scopes: []Scope{ScopeRead}},
 	PermWrite:            {roles: []Role{Rep, Manager, Admin, Operator}, scopes: []Scope{ScopeWriteSafe}},
 	PermWriteDestructive: {roles: []Role{Rep, Manager, Admin, Operator}, scopes: []Scope{ScopeWriteDestructive}},
 	PermOperate:          {roles: []Role{Manager, Admin, Operator}, scopes: []Scope{ScopeWriteDestructive, ScopeAdmin}},
+	PermExport:           {roles: []Role{Manager, Admin, Operator}, scopes: []Scope{ScopeRead}},
 	PermAdmin:            {roles: []Role{Admin, Operator}, scopes: []Scope{ScopeAdmin}},
 	PermPlatform:         {roles: []Role{Operator}, scopes: []Scope{ScopeAdmin}},
 }

@@ -598,7 +598,7 @@ export interface paths {
         };
         /**
          * Export accounts as CSV
-         * @description Needs permission `operate`.
+         * @description Needs permission `export`.
          */
         get: operations["export-accounts"];
         put?: never;
@@ -618,7 +618,7 @@ export interface paths {
         };
         /**
          * Export contacts as CSV
-         * @description Needs permission `operate`.
+         * @description Needs permission `export`.
          */
         get: operations["export-contacts"];
         put?: never;
@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * Export opportunities as CSV
-         * @description Needs permission `operate`.
+         * @description Needs permission `export`.
          */
         get: operations["export-opportunities"];
         put?: never;
@@ -658,7 +658,7 @@ export interface paths {
         };
         /**
          * Export tasks as CSV
-         * @description Needs permission `operate`.
+         * @description Needs permission `export`.
          */
         get: operations["export-tasks"];
         put?: never;
@@ -1437,7 +1437,7 @@ export interface components {
             tool: string;
         };
         GovernanceOutputBody: {
-            /** @description Whether the organization's whole chain checks */
+            /** @description Whether the chain checks: these entries and all new ones just now, the whole of it within the hour */
             chain_ok: boolean;
             entries: components["schemas"]["GovernanceEntry"][];
             next_cursor?: string;
