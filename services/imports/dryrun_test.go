@@ -92,11 +92,11 @@ func TestADryRunNamesEveryBadRowAndWritesNothing(t *testing.T) {
 		{Line: 8, Column: "arr_usd", Reason: money},
 		{Line: 9, Reason: "has 4 fields, the header has 8"},
 		{Line: 10, Column: "external_id", Reason: "is there already in a row before"},
-		{Line: 11, Reason: "quotes are misplaced: put the whole field in quotes and double those inside"},
+		{Line: 11, Reason: "has misplaced quotes: put the whole field in quotes and double those inside"},
 		{Line: 13, Column: "arr_usd", Reason: "is beyond 10 trillion dollars"},
 		{Line: 15, Column: "external_id", Reason: "is longer than 255 bytes"},
 		{Line: 16, Column: "name", Reason: "contains a NUL character"},
-		{Line: 17, Reason: "quotes are misplaced: put the whole field in quotes and double those inside"},
+		{Line: 17, Reason: "has misplaced quotes: put the whole field in quotes and double those inside"},
 	}, got.Errors)
 	s.empty()
 

@@ -198,9 +198,9 @@ func (f *file) next() (row store.ImportRow, problems []Problem, err error) {
 
 func quoteReason(p *csv.ParseError) string {
 	if errors.Is(p.Err, csv.ErrQuote) && p.Line > p.StartLine {
-		return "a quote that opens in this row is never closed"
+		return "opens a quote that is never closed"
 	}
-	return "quotes are misplaced: put the whole field in quotes and double those inside"
+	return "has misplaced quotes: put the whole field in quotes and double those inside"
 }
 
 func isParse(err error) bool {
