@@ -36,16 +36,21 @@ var getExpansionAffinity = define(Spec{
 	if out.Reason = m.Reason; m.Info != nil {
 		out.ComputedAt, out.Accounts = &m.Info.ComputedAt, m.Info.Accounts
 	}
-	switch {
-	case m.Reason == nil && out.Truncated:
+	if m.Reason != nil {
+		out.Note = emptyNotes[*m.Reason]
+	} else if out.Truncated {
 		out.Note = "the rest is left out; narrow it with product_id, segment, significant or min_lift"
-	case m.Reason != nil && *m.Reason == affinity.ReasonNotComputed:
-		out.Note = "no matrix was computed yet; a manager starts it with POST /api/expansion/affinity"
-	case m.Reason != nil:
-		out.Note = "no pair matches; leave out a filter, or set include_zero for pairs that nobody owns together"
 	}
 	return out, nil
 })
+
+// emptyNotes say what to do about an empty matrix.
+var emptyNotes = map[string]string{
+	affinity.ReasonNotComputed: "no matrix was computed yet; a manager starts it with POST /api/expansion/affinity",
+	affinity.ReasonFewProducts: "it takes two active products; a manager imports products or maps them from the CRM, then recomputes",
+	affinity.ReasonNoOwners:    "no account has ARR above 0; a manager imports what accounts own or maps it from the CRM, then recomputes",
+	affinity.ReasonNoMatch:     "no pair matches; leave out a filter, or set include_zero for pairs that nobody owns together",
+}
 
 // maxPairs is more than fits into an answer.
 const maxPairs = 200

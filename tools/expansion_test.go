@@ -84,4 +84,13 @@ func TestExpansionTools(t *testing.T) {
 			require.Contains(t, call(t, c, name, nil).Data["note"], "POST /api/expansion/", name)
 		}
 	})
+	t.Run("an organization without products is told that the filters are not to blame", func(t *testing.T) {
+		org := s.db.NewOrg(t, "No products")
+		_, err := (&affinity.Service{Store: s.worker, Clock: time.Now}).Compute(t.Context(), org, models.NewID(), nil)
+		require.NoError(t, err)
+		_, secret := s.key(org, auth.ScopeRead)
+		got := call(t, s.connect(secret), "get_expansion_affinity", nil)
+		require.Equal(t, affinity.ReasonFewProducts, got.Data["reason"])
+		require.Contains(t, got.Data["note"], "two active products")
+	})
 }

@@ -22,8 +22,13 @@ import (
 // MaxLimit is the largest page of entries.
 const MaxLimit = 1000
 
-// ReasonNotComputed is why there is no matrix yet.
-const ReasonNotComputed = "not_computed"
+// Why a list has no entries.
+const (
+	ReasonNotComputed = "not_computed"
+	ReasonFewProducts = "fewer_than_two_products"
+	ReasonNoOwners    = "no_owning_accounts"
+	ReasonNoMatch     = "no_match"
+)
 
 // Filter selects entries; zero fields select everything but pairs that nobody owns together.
 type Filter struct {
@@ -221,11 +226,11 @@ func (m *Matrix) emptyReason() *string {
 	case len(m.order) > 0:
 		return nil
 	case m.Info.Products < 2:
-		why = "fewer_than_two_products"
+		why = ReasonFewProducts
 	case m.Info.Accounts == 0:
-		why = "no_owning_accounts"
+		why = ReasonNoOwners
 	default:
-		why = "no_match"
+		why = ReasonNoMatch
 	}
 	return &why
 }
