@@ -13,6 +13,7 @@ const (
 	RecordAccountProduct RecordType = "account_product"
 	RecordProductPrice   RecordType = "product_price" // an entry of a price book
 	RecordOrderLine      RecordType = "order_line"    // a product in a deal
+	RecordCRMUser        RecordType = "crm_user"      // who owns records in the CRM
 )
 
 // FieldMapping pairs a provider field with a canonical field of the record its object becomes.
@@ -133,4 +134,7 @@ var TargetFields = []TargetField{
 	{RecordOrderLine, "quantity", "Quantity", KindDecimal, false, "Licenses or students"},
 	{RecordOrderLine, "total_cents", "Total", KindMoney, false, "What the line costs"},
 	{RecordOrderLine, "on_date", "Service date", KindDate, false, "Day on which the product starts"},
+	{RecordCRMUser, "name", "Name", KindText, true, "Full name"},
+	{RecordCRMUser, "email", "E-mail", KindText, false, "E-mail address"},
+	{RecordCRMUser, "active", "Active", KindBool, false, "Whether the user may sign in to the CRM; yes when the source does not say"},
 }

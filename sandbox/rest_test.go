@@ -65,6 +65,12 @@ func TestDescribe(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, s.get(rest+"/sobjects/Account/describe", "If-Modified-Since", since).status)
 	})
+	t.Run("users have no mark of deletion, as at the provider", func(t *testing.T) {
+		t.Parallel()
+		require.NotContains(t, string(s.get(rest+"/sobjects/User/describe").body), "IsDeleted")
+		require.Equal(t, http.StatusBadRequest, s.get(queryPath("queryAll", "SELECT Id FROM User WHERE IsDeleted = true")).status)
+		require.NotEmpty(t, s.query("queryAll", "SELECT Id, Name, Email FROM User"))
+	})
 	t.Run("unknown objects and versions are 404", func(t *testing.T) {
 		require.Equal(t, "NOT_FOUND", s.get(rest+"/sobjects/Nope/describe").errorCode(t))
 		require.Equal(t, http.StatusNotFound, s.get("/services/data/v12.0/sobjects").status)

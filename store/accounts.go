@@ -210,6 +210,15 @@ func (tx *Tx) Account(id uuid.UUID) (models.Account, error) {
 	return a, notFound(err, "no account %s", id)
 }
 
+// Owner returns the user who owns an account in its CRM; ok is false when none is named or known.
+func (tx *Tx) Owner(a models.Account) (u models.CRMUser, ok bool, err error) {
+	if a.OwnerExternalID == nil {
+		return u, false, nil
+	}
+	res := tx.db.Where("org_id = ? AND provider = ? AND external_id = ? AND deleted_at IS NULL", tx.org, a.Provider, *a.OwnerExternalID).Limit(1).Find(&u)
+	return u, res.RowsAffected == 1, maybe(res.Error, "load owner")
+}
+
 // AccountMatch returns the official record an account is tied to; ok is false for none.
 func (tx *Tx) AccountMatch(id uuid.UUID) (m models.AccountMatch, ok bool, err error) {
 	res := tx.db.Where("org_id = ? AND account_id = ?", tx.org, id).Limit(1).Find(&m)
@@ -244,10 +253,11 @@ func (tx *Tx) Contacts(account *uuid.UUID, after uuid.UUID, limit int) ([]Contac
 	return out, maybe(err, "list contacts")
 }
 
-// OpportunityRow is a deal with its account's name.
+// OpportunityRow is a deal with its account's and its owner's name.
 type OpportunityRow struct {
 	models.Opportunity `gorm:"embedded"`
 	AccountName        *string
+	OwnerName          *string
 }
 
 // OpportunityFilter selects deals; zero fields select everything.
@@ -259,8 +269,9 @@ type OpportunityFilter struct {
 
 // Opportunities lists up to limit live deals by id after one.
 func (tx *Tx) Opportunities(f OpportunityFilter, after uuid.UUID, limit int) ([]OpportunityRow, error) {
-	q := tx.db.Table("opportunities o").Select("o.*, a.name AS account_name").
+	q := tx.db.Table("opportunities o").Select("o.*, a.name AS account_name, u.name AS owner_name").
 		Joins("LEFT JOIN accounts a ON a.org_id = o.org_id AND a.id = o.account_id").
+		Joins("LEFT JOIN crm_users u ON u.org_id = o.org_id AND u.provider = o.provider AND u.external_id = o.owner_external_id AND u.deleted_at IS NULL").
 		Where("o.org_id = ? AND o.deleted_at IS NULL AND o.id > ?", tx.org, after).Order("o.id").Limit(limit)
 	if f.AccountID != nil {
 		q = q.Where("o.account_id = ?", *f.AccountID)

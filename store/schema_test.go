@@ -58,6 +58,7 @@ var all = []any{
 	models.Product{},
 	models.AccountProduct{},
 	models.ProductPrice{},
+	models.CRMUser{},
 	models.OrderLine{},
 	models.Import{},
 	models.AffinityMatrix{},

@@ -64,6 +64,7 @@ var tables = map[models.RecordType]*table{
 	models.RecordAccountProduct: newTable(models.RecordAccountProduct, "account_products", toAccount, toProduct),
 	models.RecordProductPrice:   newTable(models.RecordProductPrice, "product_prices", toProduct),
 	models.RecordOrderLine:      newTable(models.RecordOrderLine, "order_lines", toOpportunity, toProduct),
+	models.RecordCRMUser:        newTable(models.RecordCRMUser, "crm_users"),
 }
 
 // The links that canonical tables have.

@@ -28,6 +28,8 @@ func TestSync(t *testing.T) {
 		require.Equal(t, *first.ProgressTotal, first.ProgressDone)
 		require.EqualValues(t, 120, first.Counts["accounts_scored"])
 		require.Zero(t, first.Counts["orphans"])
+		require.EqualValues(t, 120, s.db.Count(t, `SELECT count(*) FROM accounts a JOIN crm_users u
+			ON u.org_id = a.org_id AND u.provider = a.provider AND u.external_id = a.owner_external_id WHERE a.org_id = $1`, s.org()), "every owner is known")
 
 		ids, err := s.box.IDs(t.Context(), "Account")
 		require.NoError(t, err)

@@ -204,7 +204,7 @@ func (s *system) succeeded(run models.Run) models.Run {
 // tableOf are the provider's objects and where their records are kept.
 var tableOf = map[string]string{
 	"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities", "Product2": "products",
-	"PricebookEntry": "product_prices", "OpportunityLineItem": "order_lines", "Asset": "account_products",
+	"PricebookEntry": "product_prices", "OpportunityLineItem": "order_lines", "Asset": "account_products", "User": "crm_users",
 }
 
 // held is how many records of all objects the provider holds.

@@ -205,6 +205,7 @@ func (c *copyOf) sameAsProvider() {
 	for object, table := range map[string]string{
 		"Account": "accounts", "Contact": "contacts", "Opportunity": "opportunities", "Task": "activities",
 		"Product2": "products", "Asset": "account_products", "OpportunityLineItem": "order_lines", "PricebookEntry": "product_prices",
+		"User": "crm_users",
 	} {
 		want, err := c.box.Count(c.tb.Context(), object)
 		require.NoError(c.tb, err)

@@ -51,6 +51,7 @@ var sources = map[string]map[string][]string{
 		"account_external_id": {"AccountId"}, "product_external_id": {"Product2Id"}, "name": {"Name"}, "arr_cents": {"Price"},
 		"quantity": {"Quantity"}, "start_date": {"InstallDate", "PurchaseDate"}, "end_date": {"UsageEndDate"}, "status": {"Status"},
 	},
+	"User": {"name": {"Name"}, "email": {"Email"}, "active": {"IsActive"}},
 }
 
 // synonyms are other names that orgs give to the fields we look for, in normalized form. The name and the label of the

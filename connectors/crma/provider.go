@@ -100,6 +100,7 @@ var objects = []connectors.ObjectSpec{
 	{Name: "PricebookEntry", Record: models.RecordProductPrice},
 	{Name: "OpportunityLineItem", Record: models.RecordOrderLine},
 	{Name: "Asset", Record: models.RecordAccountProduct},
+	{Name: "User", Record: models.RecordCRMUser},
 }
 
 func supported(object string) bool {

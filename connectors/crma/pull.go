@@ -64,6 +64,10 @@ func (s *session) Deletions(ctx context.Context, req connectors.DeletionsRequest
 	if err != nil {
 		return connectors.DeletionsPage{}, err
 	}
+	if !desc.has("IsDeleted") { // such records, users among them, cannot be deleted
+		next, err := pos.finish().encode()
+		return connectors.DeletionsPage{Next: next, Done: true}, err
+	}
 	columns := []string{"Id", "SystemModstamp", "IsDeleted"}
 	if desc.has("MasterRecordId") {
 		columns = append(columns, "MasterRecordId")

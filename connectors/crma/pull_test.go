@@ -347,7 +347,7 @@ func TestRefusalsAreClassified(t *testing.T) {
 func TestReadingAskForKnownObjectsOnly(t *testing.T) {
 	t.Parallel()
 	s := openOrg(t, &org{answer: func(string) (int, string) { return pageOf(0, "") }})
-	_, err := s.Pull(t.Context(), connectors.PullRequest{Object: "User"})
+	_, err := s.Pull(t.Context(), connectors.PullRequest{Object: "Lead"})
 	require.Equal(t, fault.Invalid, fault.CodeOf(err))
 	_, err = s.Count(t.Context(), "Account; DROP")
 	require.Equal(t, fault.Invalid, fault.CodeOf(err))

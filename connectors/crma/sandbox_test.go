@@ -83,6 +83,25 @@ func TestAFieldThatLosesItsPermissionIsDroppedMidRun(t *testing.T) {
 	require.Equal(t, "field_lost", page.Warnings[0].Code)
 }
 
+func TestUsersAreReadAndHaveNoDeletions(t *testing.T) {
+	t.Parallel()
+	h := start(t, 60)
+	session := connect(t, h)
+	page, err := session.Pull(t.Context(), connectors.PullRequest{Object: "User", Fields: []string{"Name", "Email", "IsActive"}})
+	require.NoError(t, err)
+	require.True(t, page.Done)
+	require.NotEmpty(t, page.Records)
+	require.Contains(t, string(page.Records[0].Payload), "@")
+	first, err := session.Deletions(t.Context(), connectors.DeletionsRequest{Object: "User", Since: page.Records[0].UpdatedAt})
+	require.NoError(t, err)
+	require.True(t, first.Done)
+	require.Empty(t, first.Records)
+	again, err := session.Deletions(t.Context(), connectors.DeletionsRequest{Object: "User", After: first.Next})
+	require.NoError(t, err)
+	require.True(t, again.Done)
+	require.NotEqual(t, first.Next, again.Next)
+}
+
 func BenchmarkPull(b *testing.B) {
 	h := start(b, 0)
 	session := connect(b, h)

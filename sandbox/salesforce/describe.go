@@ -65,6 +65,19 @@ func (s *Server) versions(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, out)
 }
 
+// hidden names the fields of an object that a client does not see, in lower case: those that lost their permission, and
+// the mark of deletion of users, who can only be made inactive.
+func (s *Server) hidden(object string) map[string]bool {
+	out := s.chaos.Hidden(object)
+	if object == "User" {
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out["isdeleted"] = true
+	}
+	return out
+}
+
 // objectInfo is what a listing and a describe say of an object.
 func objectInfo(o *object, v string) map[string]any {
 	root := "/services/data/" + v + "/sobjects/" + o.Name
@@ -95,7 +108,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) *apiError {
 	if failure != nil {
 		return failure
 	}
-	hidden := s.chaos.Hidden(t.Name)
+	hidden := s.hidden(t.Name)
 	if !s.modified(w, r) {
 		return nil
 	}

@@ -67,7 +67,7 @@ type usage struct {
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, locators: newLocators(), chaos: &chaos.Injector{DataPath: "/services/data", TokenPath: "/services/oauth2/token", Error: writeStatus}}
 	s.schema.at = cfg.Generator.Config().Anchor
-	s.store = newStore(cfg.Generator, cfg.Clock, nil, s.chaos.Hidden) // what is replayed is in the journal already
+	s.store = newStore(cfg.Generator, cfg.Clock, nil, s.hidden) // what is replayed is in the journal already
 	for _, e := range cfg.Entries {
 		if strings.HasPrefix(e.Key, rosterPrefix) {
 			var r savedRoster

@@ -86,7 +86,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) *apiError {
 	if failure != nil {
 		return failure
 	}
-	c := &compiled{table: t, query: &query{}, hidden: s.chaos.Hidden(t.Name)}
+	c := &compiled{table: t, query: &query{}, hidden: s.hidden(t.Name)}
 	for i := range t.Fields {
 		if !c.hidden[strings.ToLower(t.Fields[i].Name)] {
 			c.cols = append(c.cols, i)

@@ -114,6 +114,13 @@ func (s *Service) detail(tx *store.Tx, a models.Account) (Detail, error) {
 	if out.Account.Match, err = match(tx, a.ID); err != nil {
 		return out, err
 	}
+	owner, ok, err := tx.Owner(a)
+	if err != nil {
+		return out, err
+	}
+	if ok {
+		out.Account.OwnerName, out.Account.OwnerEmail = &owner.Name, owner.Email
+	}
 	contacts, err := tx.Contacts(&a.ID, uuid.Nil, maxContacts+1)
 	if err != nil {
 		return out, err

@@ -28,6 +28,7 @@ type Account struct {
 	NCESID          *string        `json:"nces_id"`
 	UNITID          *string        `json:"unitid"`
 	Enrollment      *int64         `json:"enrollment"`
+	OwnerName       *string        `json:"owner_name" doc:"Who owns the account in the CRM"`
 	OwnerEmail      *string        `json:"owner_email"`
 	OwnerExternalID *string        `json:"owner_external_id" doc:"Owner's id in the CRM"`
 	RenewalDate     *string        `json:"renewal_date" format:"date"`
@@ -79,6 +80,7 @@ type Opportunity struct {
 	IsClosed         bool       `json:"is_closed"`
 	IsWon            bool       `json:"is_won"`
 	Type             *string    `json:"type"`
+	OwnerName        *string    `json:"owner_name"`
 	OwnerExternalID  *string    `json:"owner_external_id"`
 }
 
@@ -147,7 +149,7 @@ func toOpportunities(rows []store.OpportunityRow) []Opportunity {
 		out = append(out, Opportunity{
 			OpportunityID: o.ID, AccountID: o.AccountID, AccountName: o.AccountName, Name: o.Name, Stage: o.Stage,
 			AmountCents: o.AmountCents, CloseDate: day(o.CloseDate), ForecastCategory: o.ForecastCategory, Probability: o.Probability,
-			IsClosed: o.IsClosed, IsWon: o.IsWon, Type: o.Type, OwnerExternalID: o.OwnerExternalID,
+			IsClosed: o.IsClosed, IsWon: o.IsWon, Type: o.Type, OwnerName: o.OwnerName, OwnerExternalID: o.OwnerExternalID,
 		})
 	}
 	return out

@@ -296,6 +296,41 @@ func TestMappings(t *testing.T) {
 		require.Len(t, all, 1)
 	})
 
+	t.Run("an object that came later is mapped as suggested, and what people mapped stays", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		s.connect()
+		full, err := s.Mappings(t.Context(), s.admin, models.CRMA)
+		require.NoError(t, err)
+		of := func(object string, set []models.FieldMapping) (out []models.FieldMapping) {
+			for _, m := range set {
+				if m.Object == object {
+					out = append(out, m)
+				}
+			}
+			return out
+		}
+		// An installation from before users were read, whose people gave up the segment and all of the products.
+		var chosen []models.FieldMapping
+		for _, m := range full.Mappings {
+			if m.TargetField != "segment" && m.Object != "Product2" && m.Object != "User" {
+				chosen = append(chosen, m)
+			}
+		}
+		_, _, err = s.PutMappings(t.Context(), s.admin, models.CRMA, chosen, full.Version)
+		require.NoError(t, err)
+		s.db.Exec(t, `UPDATE connections SET schema = jsonb_set(schema, '{objects}',
+			(SELECT jsonb_agg(o) FROM jsonb_array_elements(schema->'objects') o WHERE o->>'name' <> 'User'))`)
+		for range 2 {
+			_, err = s.Discover(t.Context(), s.admin, models.CRMA)
+			require.NoError(t, err)
+			got, err := s.Mappings(t.Context(), s.admin, models.CRMA)
+			require.NoError(t, err)
+			require.ElementsMatch(t, append(chosen, of("User", full.Mappings)...), got.Mappings)
+			require.Equal(t, full.Version+2, got.Version, "once")
+		}
+	})
+
 	t.Run("a field that is gone shows as drift and fails validation", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)

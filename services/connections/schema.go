@@ -88,7 +88,8 @@ func (s *Service) Schema(ctx context.Context, p auth.Principal, provider models.
 	return Discovery{Schema: schema, DiscoveredAt: utc(c.DiscoveredAt), Drift: emptyDrift(), Suggested: orEmpty(impl.DefaultMappings(schema))}, nil
 }
 
-// discover reads the schema, stores it, and suggests a mapping when there never was one.
+// discover reads the schema, stores it, and maps as suggested what nobody could map yet: everything at first, later the
+// objects that came since, with a permission or with a new version of RevArch.
 func (s *Service) discover(ctx context.Context, org uuid.UUID, impl connectors.Provider) (connectors.Schema, Drift, error) {
 	p := impl.Code()
 	fresh, err := impl.Open(&tokens{s: s, org: org, provider: p}).Discover(ctx)
@@ -117,10 +118,37 @@ func (s *Service) discover(ctx context.Context, org uuid.UUID, impl connectors.P
 			return err
 		}
 		mapped, err := tx.Mappings(p)
+		if err != nil {
+			return err
+		}
 		drift = diff(old, fresh, mapped, c.DiscoveredAt == nil)
+		if more := newcomers(old, mapped, impl.DefaultMappings(fresh)); len(more) > 0 {
+			for _, m := range mapped {
+				more = append(more, m.FieldMapping)
+			}
+			_, err = tx.ReplaceMappings(p, more, s.now())
+		}
 		return err
 	})
 	return fresh, drift, err
+}
+
+// newcomers are the suggested mappings of objects that the schema did not hold before and that are not mapped.
+func newcomers(old connectors.Schema, mapped []models.StoredMapping, suggested []models.FieldMapping) []models.FieldMapping {
+	known := map[string]bool{}
+	for _, o := range old.Objects {
+		known[o.Name] = true
+	}
+	for _, m := range mapped {
+		known[m.Object] = true
+	}
+	var out []models.FieldMapping
+	for _, m := range suggested {
+		if !known[m.Object] {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 func diff(old, fresh connectors.Schema, mapped []models.StoredMapping, first bool) Drift {

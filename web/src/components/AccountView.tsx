@@ -76,6 +76,10 @@ function ScoreTile({ model, score, reason, onOpen }: { model: ScoreModel; score:
   );
 }
 
+function ownerOf({ owner_name, owner_email }: AccountDetail['account']) {
+  return owner_name && owner_email ? <>{owner_name} <span className="dim">{owner_email}</span></> : owner_name ?? owner_email;
+}
+
 function Overview({ detail: { account } }: { detail: AccountDetail }) {
   return (
     <Facts items={[
@@ -86,7 +90,7 @@ function Overview({ detail: { account } }: { detail: AccountDetail }) {
       ['State', <Or key="st" value={account.state} reason="No state is known" />],
       ['Territory', <Or key="t" value={account.territory} reason="In no territory" />],
       ['Domain', <Or key="d" value={account.domain} reason="No domain is known" />],
-      ['Owner', <Or key="o" value={account.owner_email} reason="No owner is set" />],
+      ['Owner', <Or key="o" value={ownerOf(account)} reason={account.owner_external_id ? 'The CRM’s user is not synced' : 'No owner is set'} />],
       ['District or institution', account.match ? <span key="m">{account.match.name} <span className="dim">{account.match.id}, by {words(account.match.method).toLowerCase()}</span></span> : <Missing key="m" reason="Not matched to the national directories" />],
       ['Sources', account.sources.length ? account.sources.join(', ') : <Missing key="src" reason="No source contributed yet" />],
     ]} />
@@ -124,7 +128,7 @@ function Contacts({ detail }: { detail: AccountDetail }) {
 function Opportunities({ detail }: { detail: AccountDetail }) {
   if (!detail.opportunities.length) return <Empty title="No opportunities known" />;
   return (
-    <Rows label="Opportunities" head={['Name', 'Stage', 'Amount', 'Close date', 'Forecast', 'Type']}>
+    <Rows label="Opportunities" head={['Name', 'Stage', 'Amount', 'Close date', 'Forecast', 'Type', 'Owner']}>
       {detail.opportunities.map((o) => (
         <tr key={o.opportunity_id}>
           <td>{o.name}</td>
@@ -133,6 +137,7 @@ function Opportunities({ detail }: { detail: AccountDetail }) {
           <td className="nowrap">{o.close_date ? exact(o.close_date) : <Missing reason="No close date" />}</td>
           <td><Or value={o.forecast_category && words(o.forecast_category)} /></td>
           <td><Or value={o.type && words(o.type)} /></td>
+          <td className="nowrap"><Or value={o.owner_name} reason="No owner is known" /></td>
         </tr>
       ))}
     </Rows>
