@@ -25,6 +25,8 @@ type Runs struct {
 	Runs       *runs.Service
 	Cursors    paging.Codec
 	TemporalUI string // with namespace, for operators; "" for none
+	// Operates reports whether the caller is an operator of the platform, whatever organization they work in just now.
+	Operates func(context.Context, auth.Principal) bool
 	// StillValid re-checks a session or key while events are streamed.
 	StillValid func(context.Context, auth.Principal) error
 }
@@ -103,12 +105,16 @@ func (a *Runs) Register(h huma.API, g *gin.RouterGroup) {
 	g.GET("/runs/:id/events", mustAllow(auth.PermRead), noQuery, a.events)
 }
 
-func (a *Runs) view(ctx context.Context, r models.Run) runs.View {
-	ui := ""
-	if auth.From(ctx).Can(auth.PermPlatform) {
-		ui = a.TemporalUI
+// temporalUI is where the caller may look at workflows: operators only, since it shows those of every organization.
+func (a *Runs) temporalUI(ctx context.Context) string {
+	if p := auth.From(ctx); p.Can(auth.PermPlatform) || a.Operates != nil && a.Operates(ctx, p) {
+		return a.TemporalUI
 	}
-	return runs.ToView(r, ui)
+	return ""
+}
+
+func (a *Runs) view(ctx context.Context, r models.Run) runs.View {
+	return runs.ToView(r, a.temporalUI(ctx))
 }
 
 func (a *Runs) list(ctx context.Context, in *listRunsInput) (*listRunsOutput, error) {
@@ -127,8 +133,9 @@ func (a *Runs) list(ctx context.Context, in *listRunsInput) (*listRunsOutput, er
 	}
 	out := &listRunsOutput{}
 	out.Body.Runs = []runs.View{}
+	ui := a.temporalUI(ctx)
 	for _, r := range page.Runs {
-		out.Body.Runs = append(out.Body.Runs, a.view(ctx, r))
+		out.Body.Runs = append(out.Body.Runs, runs.ToView(r, ui))
 	}
 	if page.Next != nil {
 		out.Body.NextCursor, err = a.Cursors.Encode(org, "runs", filters, page.Next)
@@ -213,11 +220,12 @@ func (a *Runs) events(c *gin.Context) {
 	h.Set("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{})
+	ui := a.temporalUI(ctx)
 	beats, checks := time.NewTicker(beat), time.NewTicker(recheck)
 	defer beats.Stop()
 	defer checks.Stop()
 	for {
-		data, err := json.Marshal(a.view(ctx, r))
+		data, err := json.Marshal(runs.ToView(r, ui))
 		if err != nil {
 			return
 		}

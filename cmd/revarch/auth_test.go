@@ -511,3 +511,29 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 	require.Greater(t, seen, 400)
 }
+
+func TestOnlyOperatorsAreLedToTheTemporalUI(t *testing.T) {
+	t.Parallel()
+	s := setup(t, sandbox.Config{Accounts: 1})
+	org, admin := s.org("Alpha", false)
+	system, _ := s.org("Platform", true)
+	key := s.key(org, auth.ScopeRead, auth.ScopeAdmin)
+	admin.connect()
+	run := admin.run("/api/connectors/crm_a/sync", map[string]any{}, "succeeded")
+
+	id, operator := s.member(org, auth.Viewer, "both@alpha.example.org")
+	link := func(c caller) []any {
+		var one map[string]any
+		c.ok(http.MethodGet, "/api/runs/"+run.ID.String(), nil, &one)
+		return []any{one["temporal_url"], c.list("/api/runs", "runs")[0]["temporal_url"]}
+	}
+	for _, who := range []caller{admin, key, operator} {
+		require.Equal(t, []any{nil, nil}, link(who))
+	}
+	s.db.Exec(t, "INSERT INTO memberships (org_id, user_id, role) VALUES ($1, $2, 'operator')", system, id)
+	for _, url := range link(operator) {
+		require.Contains(t, url, "http://temporal.example/namespaces/", "an operator is one in every organization")
+	}
+	require.Contains(t, operator.do(http.MethodGet, "/api/runs/"+run.ID.String()+"/events", nil).Body, "http://temporal.example/")
+	require.Equal(t, []any{nil, nil}, link(admin))
+}

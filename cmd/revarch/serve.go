@@ -91,7 +91,7 @@ func (a *app) server(tel *telemetry) (*api.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &api.Runs{Runs: a.runs, Cursors: a.cursors, TemporalUI: temporalNamespaceUI(a.cfg), StillValid: a.stillValid}
+	rs := &api.Runs{Runs: a.runs, Cursors: a.cursors, TemporalUI: temporalNamespaceUI(a.cfg), Operates: a.identity.Operates, StillValid: a.stillValid}
 	files, _ := web.Files() // nil while the app is not built
 	opts := api.Options{
 		PublicURL: a.cfg.PublicURL, TrustedProxies: a.cfg.TrustedProxies, RatePerSecond: a.cfg.RatePerSecond,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/mail"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -184,6 +185,19 @@ func (s *Service) Me(ctx context.Context, p auth.Principal) (Me, error) {
 	}
 	me.Organizations, err = s.Store.MembershipsOf(ctx, p.ID)
 	return me, err
+}
+
+// Operates reports whether p is an operator of the platform: whoever acts in the system organization, or a person who is
+// a member of it and works in another one just now.
+func (s *Service) Operates(ctx context.Context, p auth.Principal) bool {
+	if p.Can(auth.PermPlatform) {
+		return true
+	}
+	if p.Kind != "user" {
+		return false
+	}
+	orgs, err := s.Store.MembershipsOf(ctx, p.ID)
+	return err == nil && slices.ContainsFunc(orgs, func(o store.OrgMembership) bool { return o.Role == string(auth.Operator) })
 }
 
 // BySession returns the principal of a session token. It checks the membership anew each time, so a removed member or
