@@ -24,7 +24,7 @@ TESTDB      := go run ./testkit/cmd/testdb --
 
 REVARCH_DATASETS ?= ../shared/datasets
 
-.PHONY: help build run dev test check e2e bench chaos generate record-replay snapshots datasets-check
+.PHONY: help build run dev postgresql test check e2e bench chaos generate record-replay snapshots datasets-check
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,9 +37,19 @@ run: build ## Run everything on this machine; DEMO=1 adds a demo organization
 dev: build $(WEB_MODULES) ## Like run, with the web app served by vite and reloaded on every change
 	@bin/revarch up $(if $(DEMO),--demo) & up=$$!; trap 'kill $$up 2>/dev/null; wait $$up' EXIT; npm --prefix web run dev
 
-test: bin/temporal $(WEB_MODULES) ## Run the unit and integration tests: real PostgreSQL, real Temporal
+test: bin/temporal $(WEB_MODULES) postgresql ## Run the unit and integration tests: real PostgreSQL, real Temporal
 	$(TESTDB) go test ./...
 	npm --prefix web test
+
+# A backup needs pg_dump of the server's version. The package that is fetched for machines without PostgreSQL has none, so
+# Debian's is installed there.
+postgresql:
+	@for bin in $$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null) $$(dirname "$$(readlink -f "$$(command -v postgres)" 2>/dev/null)" 2>/dev/null); do \
+	  if "$$bin/postgres" --version >/dev/null 2>&1 && "$$bin/pg_dump" --version >/dev/null 2>&1; then exit 0; fi; \
+	done; \
+	echo "no PostgreSQL with pg_dump on this machine: installing Debian's"; \
+	sudo=; [[ $$(id -u) == 0 ]] || sudo=sudo; \
+	$$sudo apt-get update -q && $$sudo apt-get install -y -q --no-install-recommends postgresql
 
 e2e: build $(E2E_MODULES) ## Drive the whole product in a headless browser
 	npm --prefix e2e test
