@@ -24,7 +24,7 @@ TESTDB      := go run ./testkit/cmd/testdb --
 
 REVARCH_DATASETS ?= ../shared/datasets
 
-.PHONY: help build run dev postgresql test check e2e bench chaos generate record-replay snapshots datasets-check
+.PHONY: help build run dev postgresql test check e2e bench bench-million chaos generate record-replay snapshots datasets-check
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,6 +56,9 @@ e2e: build $(E2E_MODULES) ## Drive the whole product in a headless browser
 
 bench: build ## Measure against COPY and plain handlers; writes BENCHMARKS.md
 	go run ./bench
+
+bench-million: ## Affinity and expansion of a million accounts in 1 GiB: minutes, and 10 GB of disk
+	go run ./bench -only million
 
 chaos: build ## Kill each process in the middle of a sync and count the rows
 	$(TESTDB) go test -count=1 -timeout 30m -tags chaos ./cmd/revarch/...

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,8 +21,15 @@ func line(r row) string {
 	if r.AtLeast {
 		sign = ">="
 	}
-	return fmt.Sprintf("%-60s %10s against %10s: %.2f (%s %.2f) %s", r.Work, r.Took.Round(time.Millisecond), r.FloorTook.Round(time.Millisecond),
-		r.Ratio, sign, r.Limit, verdict)
+	return fmt.Sprintf("%-60s %10s against %10s: %.2f (%s %.2f) %s\n%s", r.Work, r.amount(r.Took, r.MiB), r.amount(r.FloorTook, r.FloorMiB),
+		r.Ratio, sign, r.Limit, verdict, strings.Join(r.Notes, "\n"))
+}
+
+func (r row) amount(took time.Duration, mib float64) string {
+	if r.MiB > 0 {
+		return fmt.Sprintf("%.0f MiB", mib)
+	}
+	return took.Round(time.Millisecond).String()
 }
 
 // machine describes where the figures were taken, without naming it.
@@ -36,29 +47,69 @@ func machine() string {
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-func document(rows []row) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks\n\nMeasured on %s by `make bench`. Every ratio is taken in one run on one machine; absolute times on shared machines are noise.\n\n", time.Now().Format("2006-01-02"))
-	fmt.Fprintf(&b, "Machine: %s.\n\n", machine())
-	b.WriteString("| work | took | floor | took | ratio | limit | holds |\n|---|---|---|---|---|---|---|\n")
-	for _, r := range rows {
-		sign, holds := "at most", "yes"
-		if r.AtLeast {
-			sign = "at least"
-		}
-		if !r.holds() {
-			holds = "**no**"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.2f | %s %.2f | %s |\n", r.Work, r.Took.Round(time.Millisecond), r.Floor,
-			r.FloorTook.Round(time.Millisecond), r.Ratio, sign, r.Limit, holds)
+// result is what one measurement gave, and when and where.
+type result struct {
+	Measured, Machine string
+	Rows              []row
+}
+
+// results are the latest ones by name. They are kept as they are rendered, so that one can be measured alone.
+type results map[string]result
+
+const resultsFile = "bench/results.json"
+
+func readResults() (results, error) {
+	raw, err := os.ReadFile(resultsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return results{}, nil
 	}
-	for _, r := range rows {
-		for i, n := range r.Notes {
-			if i == 0 {
-				fmt.Fprintf(&b, "\n**%s**\n\n", r.Work)
+	if err != nil {
+		return nil, err
+	}
+	r := results{}
+	return r, json.Unmarshal(raw, &r)
+}
+
+func (rs results) write() error {
+	raw, err := json.MarshalIndent(rs, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(resultsFile, append(raw, '\n'), 0o644), //nolint:gosec // G306: a public document
+		os.WriteFile("BENCHMARKS.md", []byte(rs.document()), 0o644)) //nolint:gosec // G306: a public document
+}
+
+func (rs results) document() string {
+	var b, table, notes strings.Builder
+	var machines []string
+	for _, name := range names {
+		res := rs[name]
+		if len(res.Rows) > 0 && !slices.Contains(machines, res.Machine) {
+			machines = append(machines, res.Machine)
+		}
+		for _, r := range res.Rows {
+			sign, holds := "at most", "yes"
+			if r.AtLeast {
+				sign = "at least"
 			}
-			fmt.Fprintf(&b, "- %s\n", n)
+			if !r.holds() {
+				holds = "**no**"
+			}
+			fmt.Fprintf(&table, "| %s | %s | %s | %s | %.2f | %s %.2f | %s | %s |\n", r.Work, r.amount(r.Took, r.MiB), r.Floor,
+				r.amount(r.FloorTook, r.FloorMiB), r.Ratio, sign, r.Limit, holds, res.Measured)
+			for i, n := range r.Notes {
+				if i == 0 {
+					fmt.Fprintf(&notes, "\n**%s**\n\n", r.Work)
+				}
+				fmt.Fprintf(&notes, "- %s\n", n)
+			}
 		}
 	}
-	return b.String()
+	b.WriteString("# Benchmarks\n\nMeasured by `make bench` and, what takes a million accounts, `make bench-million`. Every ratio is taken in one run on one machine; " +
+		"absolute times on shared machines are noise.\n\n")
+	for _, m := range machines {
+		fmt.Fprintf(&b, "Machine: %s.\n\n", m)
+	}
+	b.WriteString("| work | took | floor | took | ratio | limit | holds | measured |\n|---|---|---|---|---|---|---|---|\n")
+	return b.String() + table.String() + notes.String()
 }
