@@ -48,7 +48,7 @@ type OfficialMatch struct {
 	Status     string   `json:"status" enum:"matched,ambiguous"`
 	ID         *string  `json:"id" doc:"LEAID or UNITID; null while ambiguous"`
 	Name       *string  `json:"name"`
-	Method     string   `json:"method" enum:"exact_id,name_state"`
+	Method     string   `json:"method" enum:"exact_id,name_state,manual" doc:"manual: a person decided"`
 	Candidates []string `json:"candidates" doc:"While ambiguous: the ids it could be"`
 }
 

@@ -1978,8 +1978,11 @@ export interface components {
             id: string | null;
             /** @enum {string} */
             kind: "district" | "institution";
-            /** @enum {string} */
-            method: "exact_id" | "name_state";
+            /**
+             * @description manual: a person decided
+             * @enum {string}
+             */
+            method: "exact_id" | "name_state" | "manual";
             name: string | null;
             /** @enum {string} */
             status: "matched" | "ambiguous";
