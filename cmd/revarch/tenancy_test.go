@@ -212,7 +212,7 @@ func (other *tenant) knows(me caller) knowledge {
 		"body email": {theirs: []any{other.email}, none: "nobody-of-that-name@example.org"}, "body password": plain("not the password of anybody"), "body organization_id": {theirs: []any{other.org.String()}, none: nobody()},
 		"body account_id": {theirs: []any{other.account}, none: nobody()}, "body source_id": {theirs: []any{other.ids[0], other.account}, none: nobody()},
 		"body role": plain("viewer"), "body name": plain("A plain name"), "body title": plain("A plain title"), "body official_id": plain("100654"),
-		"body mappings": plain([]any{}), "body mode": plain("full"), "body assignee": {theirs: []any{other.email}, none: "nobody-of-that-name"}, "body due_date": {}, "body priority": {}, "body source_type": {},
+		"body mappings": plain([]any{}), "body mode": plain("full"), "body confirm_deletions": plain(true), "body assignee": {theirs: []any{other.email}, none: "nobody-of-that-name"}, "body due_date": {}, "body priority": {}, "body source_type": {},
 		"body status": {}, "body version": {}, "body scopes": plain([]string{"read"}), "body expires_at": {},
 		"body time_zone": plain("America/Chicago"), "body fiscal_year_start_month": plain(7), "body reporting_currency": plain("USD"), "body derive_segment": plain(false),
 		"body renewal_grace_days": plain(90), "body work_hours": plain(map[string]any{"start": "08:00", "end": "17:00", "days": []int{1, 2, 3}}),
