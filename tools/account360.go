@@ -16,7 +16,7 @@ import (
 
 var getAccount360 = define(Spec{
 	Name: "get_account_360", Title: "Account in full", Category: "core", Effect: Read,
-	Description: "One account in full: values and where they came from, scores, contacts, opportunities, activities, tasks. For every rule behind a score use get_account_health.",
+	Description: "One account in full: values and where they came from, scores, contacts, opportunities, products, activities, tasks. For every rule behind a score use get_account_health.",
 }, func(ctx context.Context, d Deps, in account360In) (account360Out, error) {
 	got, err := d.Accounts.Get(ctx, auth.From(ctx), in.AccountID)
 	if err != nil {
@@ -36,13 +36,14 @@ type later struct{}
 // account360Out holds what was asked for; a section that was not is left out.
 type account360Out struct {
 	AccountID            uuid.UUID               `json:"account_id" format:"uuid"`
+	Currency             string                  `json:"currency" doc:"Of every amount"`
 	Account              *accounts.Account       `json:"account,omitempty"`
 	Scores               *scoreBriefs            `json:"scores,omitempty"`
 	Contacts             *[]contactRow           `json:"contacts,omitempty"`
 	Signals              *[]later                `json:"signals,omitempty"`
-	Opportunities        *[]opportunityRow       `json:"opportunities,omitempty" doc:"amounts in the account's currency"`
+	Opportunities        *[]opportunityRow       `json:"opportunities,omitempty"`
 	Renewals             *[]later                `json:"renewals,omitempty"`
-	Products             *[]later                `json:"products,omitempty"`
+	Products             *[]accounts.Product     `json:"products,omitempty" doc:"What it bought, what it owns now first"`
 	DistrictIntelligence *districtIntel          `json:"district_intelligence,omitempty"`
 	Sources              *[]accounts.ValueSource `json:"sources,omitempty" doc:"Where each value of the account came from"`
 	Activities           *[]accounts.Activity    `json:"activities,omitempty"`
@@ -129,7 +130,7 @@ func lengthOf[T any](rows *[]T) func() int {
 
 func toAccount360(d accounts.Detail, sections []string) account360Out {
 	has := func(name string) bool { return len(sections) == 0 || slices.Contains(sections, name) }
-	out := account360Out{AccountID: d.Account.AccountID, Unavailable: map[string]string{}, TruncatedSections: []string{}}
+	out := account360Out{AccountID: d.Account.AccountID, Currency: d.Account.Currency, Unavailable: map[string]string{}, TruncatedSections: []string{}}
 	if has("account") {
 		out.Account = &d.Account
 	}
@@ -140,7 +141,7 @@ func toAccount360(d accounts.Detail, sections []string) account360Out {
 	if has("district_intelligence") {
 		out.DistrictIntelligence = &districtIntel{d.Account.Match, d.DistrictIntelligenceReason}
 	}
-	for name, rows := range map[string]**[]later{"signals": &out.Signals, "renewals": &out.Renewals, "products": &out.Products} {
+	for name, rows := range map[string]**[]later{"signals": &out.Signals, "renewals": &out.Renewals} {
 		if has(name) {
 			*rows, out.Unavailable[name] = &[]later{}, notAvailable
 		}
@@ -155,6 +156,7 @@ func toAccount360(d accounts.Detail, sections []string) account360Out {
 	}
 	add("contacts", listOf(toContactRows(d.Contacts), &out.Contacts))
 	add("opportunities", listOf(toOpportunityRows(d.Opportunities), &out.Opportunities))
+	add("products", listOf(d.Products, &out.Products))
 	add("sources", listOf(d.Sources, &out.Sources))
 	add("activities", listOf(d.Activities, &out.Activities))
 	add("tasks", listOf(toTaskRows(d.Tasks), &out.Tasks))

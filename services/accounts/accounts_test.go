@@ -210,6 +210,12 @@ func TestGet(t *testing.T) {
 	s.db.Exec(t, "INSERT INTO activities (org_id, id, provider, external_id, account_id, contact_id, type, on_date, mapping_id) VALUES ($1, $2, 'crm_a', 'a', $3, $4, 'email', '2026-04-20', 4)",
 		org, models.NewID(), id, contact)
 	s.db.Exec(t, "INSERT INTO tasks (org_id, id, title, account_id, due_date) VALUES ($1, $2, 'Call', $3, '2026-04-30')", org, models.NewID(), id)
+	product := models.NewID()
+	s.db.Exec(t, "INSERT INTO products (org_id, id, provider, external_id, sku, name, mapping_id) VALUES ($1, $2, 'crm_a', 'p', 'R-1', 'Reader', 5)", org, product)
+	for i, dates := range [][2]any{{"2024-07-01", "2025-06-30"}, {"2025-07-01", "2026-06-30"}, {"2026-07-01", nil}} {
+		s.db.Exec(t, `INSERT INTO account_products (org_id, id, provider, external_id, account_id, product_id, arr_cents, start_date, end_date, mapping_id)
+			VALUES ($1, $2, 'crm_a', $3, $4, $5, 700, $6, $7, 6)`, org, models.NewID(), fmt.Sprint(i), id, product, dates[0], dates[1])
+	}
 	_, err := s.svc.Scores.ScoreOrg(t.Context(), org, uuid.Nil, nil)
 	require.NoError(t, err)
 
@@ -221,6 +227,12 @@ func TestGet(t *testing.T) {
 		require.Equal(t, accounts.ValueSource{Field: "seats", Provider: "crm_a", Object: "Account", SourceField: "Seats__c"}, d.Sources[1])
 		require.Equal(t, "2026-04-20", *d.Contacts[0].LastActivityAt)
 		require.Equal(t, "Deal", d.Opportunities[0].Name)
+		require.Len(t, d.Products, 3)
+		require.Equal(t, accounts.Product{
+			ProductID: product, SKU: new("R-1"), Name: "Reader", ARRCents: new(int64(700)), StartDate: new("2025-07-01"), EndDate: new("2026-06-30"), Owned: true,
+		}, d.Products[0], "what is in force first")
+		require.False(t, d.Products[1].Owned, "it has not begun")
+		require.False(t, d.Products[2].Owned, "it is over")
 		require.Len(t, d.Activities, 1)
 		require.True(t, d.Tasks[0].Overdue)
 		require.Nil(t, d.DistrictIntelligence)

@@ -19,6 +19,7 @@ import (
 const (
 	maxContacts      = 500
 	maxOpportunities = 500
+	maxProducts      = 500
 	maxActivities    = 50
 	maxTasks         = 200
 )
@@ -33,7 +34,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id uuid.UUID) (out 
 		if err != nil {
 			return err
 		}
-		if out, err = s.detail(tx, a); err != nil {
+		if out, err = s.detail(ctx, tx, a); err != nil {
 			return err
 		}
 		m := out.Account.Match
@@ -94,7 +95,7 @@ func live(tx *store.Tx, id uuid.UUID) (models.Account, error) {
 	return a, nil
 }
 
-func (s *Service) detail(tx *store.Tx, a models.Account) (Detail, error) {
+func (s *Service) detail(ctx context.Context, tx *store.Tx, a models.Account) (Detail, error) {
 	out := Detail{Account: toAccount(a), DistrictIntelligenceReason: "not_available", Truncated: []string{}}
 	o, today, err := tx.OrganizationDay(s.Clock())
 	if err != nil {
@@ -131,6 +132,11 @@ func (s *Service) detail(tx *store.Tx, a models.Account) (Detail, error) {
 		return out, err
 	}
 	deals = cut(deals, maxOpportunities, "opportunities", &out.Truncated)
+	bought, err := tx.AccountProducts(ctx, a.ID, today, o.RenewalGraceDays, maxProducts+1)
+	if err != nil {
+		return out, err
+	}
+	out.Products = toProducts(cut(bought, maxProducts, "products", &out.Truncated))
 	activities, err := tx.Activities(a.ID, maxActivities+1)
 	if err != nil {
 		return out, err

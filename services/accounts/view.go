@@ -84,6 +84,18 @@ type Opportunity struct {
 	OwnerExternalID  *string    `json:"owner_external_id"`
 }
 
+// Product is one line of what an account bought.
+type Product struct {
+	ProductID uuid.UUID `json:"product_id" format:"uuid"`
+	SKU       *string   `json:"sku"`
+	Name      string    `json:"name"`
+	ARRCents  *int64    `json:"arr_cents"`
+	Quantity  *float64  `json:"quantity"`
+	StartDate *string   `json:"start_date" format:"date"`
+	EndDate   *string   `json:"end_date" format:"date"`
+	Owned     bool      `json:"owned" doc:"It has begun and is not over"`
+}
+
 // Activity is something that happened with an account. At is a day when the source gives no time.
 type Activity struct {
 	ActivityID uuid.UUID `json:"activity_id" format:"uuid"`
@@ -115,6 +127,7 @@ type Detail struct {
 	Scores                     AccountScores `json:"scores"`
 	Contacts                   []Contact     `json:"contacts"`
 	Opportunities              []Opportunity `json:"opportunities"`
+	Products                   []Product     `json:"products" doc:"What it bought, what it owns now first"`
 	Activities                 []Activity    `json:"activities" doc:"The latest 50"`
 	Tasks                      []tasks.Task  `json:"tasks"`
 	DistrictIntelligence       *string       `json:"district_intelligence"`
@@ -130,6 +143,14 @@ func toAccount(a models.Account) Account {
 		Enrollment: a.Enrollment, OwnerExternalID: a.OwnerExternalID, RenewalDate: day(a.RenewalDate), Seats: a.Seats, Active28d: a.Active28d,
 		Sources: []string{}, UpdatedAt: a.UpdatedAt.UTC(), SourceCreatedAt: utc(a.SourceCreatedAt),
 	}
+}
+
+func toProducts(rows []store.AccountProductRow) []Product {
+	out := make([]Product, 0, len(rows))
+	for _, p := range rows {
+		out = append(out, Product{p.ProductID, p.SKU, p.Name, p.ARRCents, p.Quantity, day(p.StartDate), day(p.EndDate), p.Owned})
+	}
+	return out
 }
 
 func toContacts(rows []store.ContactRow) []Contact {

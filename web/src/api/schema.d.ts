@@ -1200,6 +1200,8 @@ export interface components {
             district_intelligence: string | null;
             district_intelligence_reason: string;
             opportunities: components["schemas"]["accounts.Opportunity"][];
+            /** @description What it bought, what it owns now first */
+            products: components["schemas"]["accounts.Product"][];
             scores: components["schemas"]["accounts.AccountScores"];
             /** @description Where each value of the account came from */
             sources: components["schemas"]["accounts.ValueSource"][];
@@ -1879,6 +1881,8 @@ export interface components {
             owner_email: string | null;
             /** @description Owner's id in the CRM */
             owner_external_id: string | null;
+            /** @description Who owns the account in the CRM */
+            owner_name: string | null;
             /** Format: date */
             renewal_date: string | null;
             /** Format: int64 */
@@ -2002,6 +2006,7 @@ export interface components {
             /** Format: uuid */
             opportunity_id: string;
             owner_external_id: string | null;
+            owner_name: string | null;
             /**
              * Format: double
              * @description 0 to 1
@@ -2009,6 +2014,22 @@ export interface components {
             probability: number | null;
             stage: string;
             type: string | null;
+        };
+        "accounts.Product": {
+            /** Format: int64 */
+            arr_cents: number | null;
+            /** Format: date */
+            end_date: string | null;
+            name: string;
+            /** @description It has begun and is not over */
+            owned: boolean;
+            /** Format: uuid */
+            product_id: string;
+            /** Format: double */
+            quantity: number | null;
+            sku: string | null;
+            /** Format: date */
+            start_date: string | null;
         };
         "accounts.ValueSource": {
             field: string;
