@@ -19,7 +19,7 @@ export const importKinds: ImportKind[] = [
   },
   {
     value: 'products', label: 'Products', about: 'One row per product. A row with a known sku changes that product.',
-    columns: [column('sku', 'Your code of the product', true), column('name', 'Its name', true), column('list_price_usd', 'Dollars per unit and year'), column('active', 'true or false; empty is true')],
+    columns: [column('sku', 'Your code of the product', true), column('name', 'Its name', true), column('list_price_usd', 'Dollars a year for an account; counts where no owner’s price is known'), column('active', 'true or false; empty is true')],
   },
   {
     value: 'account_products', label: 'What accounts own', about: 'One row per account, product and start. Import accounts and products first.',

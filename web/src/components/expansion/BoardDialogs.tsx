@@ -5,10 +5,10 @@ import { statusLabel } from '../../lib/expansionBoard';
 import type { Move } from '../../lib/expansionMoves';
 import { Icon } from '../icons';
 
-/** Asks why a signal is dismissed; the answer may be left out. */
-export function DismissDialog({ signal, close, dismiss }: { signal: Signal | null; close: () => void; dismiss: (s: Signal, reason: string) => void }) {
+/** Asks why a signal is dismissed; the answer may be left out. Where the focus goes afterwards depends on it: see closed. */
+export function DismissDialog({ signal, close, closed, dismiss }: { signal: Signal | null; close: () => void; closed: () => void; dismiss: (s: Signal, reason: string) => void }) {
   return (
-    <Modal opened={signal !== null} onClose={close} title={`Dismiss ${signal?.product.name ?? ''} for ${signal?.account.name ?? ''}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened={signal !== null} onClose={close} returnFocus={false} onExitTransitionEnd={closed} title={`Dismiss ${signal?.product.name ?? ''} for ${signal?.account.name ?? ''}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
       {signal && <DismissForm key={signal.id} close={close} dismiss={(reason) => dismiss(signal, reason)} />}
     </Modal>
   );

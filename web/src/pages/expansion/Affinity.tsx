@@ -1,7 +1,7 @@
 import { Button, CloseButton, Drawer, Switch } from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, type ReactNode } from 'react';
+import { useEffect, useMemo, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { api } from '../../api/client';
 import { paths, type AffinityPage, type Scope } from '../../api/expansion';
@@ -95,6 +95,10 @@ function Pair({ grid, at, segment }: { grid: Grid; at: At; segment: Scope }) {
 function Beside({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
   const phone = useMediaQuery('(max-width: 62em)', false, { getInitialValueInEffect: false });
   useHotkeys([['Escape', close]]);
+  // Closed from within, it would take the focus along: the cell it was about gets it back.
+  useEffect(() => () => {
+    if (document.activeElement === document.body) document.querySelector<HTMLElement>('.heat [tabindex="0"]')?.focus();
+  }, []);
   if (phone) return <Drawer opened onClose={close} title={title} position="bottom" size="80%" closeButtonProps={{ 'aria-label': 'Close numbers' }}>{children}</Drawer>;
   return (
     <section className="panel beside" aria-label={title}>

@@ -59,7 +59,7 @@ export default function Board() {
         {may && <p className="board-help">On a card: arrows walk, Shift with an arrow moves it, <kbd>1</kbd> to <kbd>4</kbd> name its column, <kbd>M</kbd> opens its menu, <kbd>Ctrl Z</kbd> takes the last move back. Cards can be dragged, too.</p>}
       </div>
       <SignalPanel of={get('signal')} currency={kpi?.currency ?? 'USD'} may={may} close={() => set({ signal: null })} move={actions.move} />
-      <DismissDialog signal={dismissing.signal} close={dismissing.close} dismiss={(s, reason) => { dismissing.close(); moves.move({ signal: s, to: 'dismissed', reason }); }} />
+      <DismissDialog {...dismissing} />
       <UndoNote last={moves.last} undo={moves.undo} forget={moves.forget} />
     </ExpansionPage>
   );
@@ -73,11 +73,21 @@ function useBoard(may: boolean, openCard: (s: Signal) => void) {
   const { move: moveNow, undo } = moves;
   useHotkeys([['mod+Z', undo]]);
 
+  // The dialog gives the focus back to the card it is about, or to the next one when the card leaves its column.
+  const back = useRef<HTMLElement | null>(null);
   const move = useCallback((s: Signal, to: SignalStatus) => {
     setMenu(null);
-    if (to === 'dismissed') setDismissed(s);
-    else moveNow({ signal: s, to });
+    if (to === 'dismissed') {
+      const here = document.activeElement as HTMLElement | null;
+      back.current = here?.closest('[role=dialog]') ? here : document.querySelector<HTMLElement>(`[data-card="${s.id}"] .card-title`);
+      setDismissed(s);
+    } else moveNow({ signal: s, to });
   }, [moveNow]);
+  const dismiss = (signal: Signal, reason: string) => {
+    if (back.current) back.current = neighbor(back.current, 1, true) ?? back.current;
+    setDismissed(null);
+    moveNow({ signal, to: 'dismissed', reason });
+  };
   const { drag, start } = useCardDrag(move);
 
   // The actions stay the same object, so that a card is drawn anew only when it changes itself.
@@ -102,20 +112,27 @@ function useBoard(may: boolean, openCard: (s: Signal) => void) {
       }
     },
   }), [move, start]);
-  return { actions, menu, moves, drag, dismissing: { signal: dismissed, close: () => setDismissed(null) } };
+  return { actions, menu, moves, drag, dismissing: { signal: dismissed, close: () => setDismissed(null), closed: () => back.current?.focus(), dismiss } };
+}
+
+const titles = (column: Element | null | undefined) => [...(column?.querySelectorAll<HTMLElement>('.card-title') ?? [])];
+
+/** The card above or below, or, when the card itself goes, the one that takes its place. */
+function neighbor(from: HTMLElement, y: number, leaving: boolean): HTMLElement | null | undefined {
+  const column = from.closest('[data-column]');
+  const mine = titles(column);
+  const at = mine.indexOf(from);
+  return mine[at + y] ?? (leaving ? (mine[at - 1] ?? column?.querySelector<HTMLElement>('h2')) : undefined);
 }
 
 /** Takes the focus to a neighboring card, or, when the card itself goes, to the one that takes its place. */
 function walk(from: HTMLElement, x: number, y: number, leaving = false): void {
-  const titles = (column: Element | null | undefined) => [...(column?.querySelectorAll<HTMLElement>('.card-title') ?? [])];
-  const column = from.closest('[data-column]');
-  const mine = titles(column);
-  const at = mine.indexOf(from);
   if (x === 0) {
-    const next = mine[at + y] ?? (leaving ? (mine[at - 1] ?? column?.querySelector('h2')) : undefined);
-    (next as HTMLElement | undefined)?.focus();
+    neighbor(from, y, leaving)?.focus();
     return;
   }
+  const column = from.closest('[data-column]');
+  const at = titles(column).indexOf(from);
   const all = [...(column?.parentElement?.querySelectorAll('[data-column]') ?? [])];
   for (let i = all.indexOf(column as Element) + x; i >= 0 && i < all.length; i += x) {
     const there = titles(all[i]);

@@ -74,11 +74,11 @@ function useImport(kind: ImportKind, started: (run: Run) => void) {
   const check = useMutation({ mutationFn: (file: File) => send<ImportReport>(file, true) });
   const load = useMutation({
     mutationFn: (file: File) => send<ImportStarted>(file, false),
-    onSuccess: ({ run }) => {
+    onSuccess: ({ run, already_running }) => {
       client.setQueryData(runKey(run.id), run);
       void client.invalidateQueries({ queryKey: runningKey });
       void client.invalidateQueries({ queryKey: ['runs'] });
-      started(run);
+      if (!already_running) started(run);
     },
   });
   return { share, check, load };
@@ -118,9 +118,12 @@ function FileSteps({ kind, run, setRun }: { kind: ImportKind; run: string; setRu
                 {kind.value === 'account_products' && <span className="dim">Affinity and signals are computed on request: <Link to="/expansion/affinity">recompute them</Link>.</span>}
               </div>
             ) : (
-              <div className="row apart">
-                <span>{plural(report?.valid ?? 0, 'row')} of {file?.name}.</span>
-                <Button loading={load.isPending} onClick={() => file && load.mutate(file)}>Import {plural(report?.valid ?? 0, 'row')}</Button>
+              <div className="stack">
+                {load.data?.already_running && <Note tone="warn" title="Another file is being imported." action={<Link to={`/runs/${load.data.run.id}`}>Open its run</Link>}>{file?.name} was not taken. Import it once the other has ended.</Note>}
+                <div className="row apart">
+                  <span>{plural(report?.valid ?? 0, 'row')} of {file?.name}.</span>
+                  <Button loading={load.isPending} onClick={() => file && load.mutate(file)}>Import {plural(report?.valid ?? 0, 'row')}</Button>
+                </div>
               </div>
             )}
           </Panel>

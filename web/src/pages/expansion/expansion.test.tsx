@@ -129,6 +129,7 @@ test('dismissing asks for a reason, and keeping it moves nothing', async () => {
   await user.type(await screen.findByLabelText('Reason'), 'No budget');
   await user.click(screen.getByRole('button', { name: 'Dismiss' }));
   await vi.waitFor(() => expect(patches()).toEqual([{ id: '1', status: 'dismissed', reason: 'No budget', version: 1 }]));
+  await vi.waitFor(() => expect(title(/^Beta ISD/)).toHaveFocus());
 });
 
 test('a drag by pointer moves a card to the column below it, and Escape keeps it', async () => {
@@ -189,6 +190,16 @@ test('the keyboard walks the heat map, one cell in the tab order, and opens the 
   expect(within(panel).getAllByText('5.7 × 10⁻⁷')).toHaveLength(2);
   await user.keyboard('{Escape}');
   expect(screen.queryByRole('region', { name: 'Reader and Maths' })).toBeNull();
+});
+
+test('closing the numbers of a cell gives the focus back to the cell', async () => {
+  await affinity([entry(0, 1), entry(1, 0)]);
+  const user = userEvent.setup();
+  const cell = await screen.findByRole('gridcell', { name: /^Reader, then Maths/ });
+  cell.focus();
+  await user.keyboard('{Enter}');
+  await user.click(await screen.findByRole('button', { name: 'Close numbers' }));
+  await vi.waitFor(() => expect(cell).toHaveFocus());
 });
 
 test('the map reads as a table, and without a matrix says what to do', async () => {
