@@ -8,63 +8,42 @@ import (
 
 // Product is something an organization sells.
 type Product struct {
-	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider             Provider
-	ExternalID           string
-	SKU                  *string `gorm:"column:sku"`
-	Name                 string
-	ListPriceCents       *int64
-	Active               bool
-	MappingID            int32
-	CreatedAt, UpdatedAt time.Time
-	DeletedAt            *time.Time
+	Canonical
+	SKU            *string `gorm:"column:sku"`
+	Name           string
+	ListPriceCents *int64
+	Active         bool
 }
 
 // AccountProduct is a line of what an account bought. Its recurring revenue stands in the subscription line of the same
 // id.
 type AccountProduct struct {
-	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider             Provider
-	ExternalID           string
-	AccountID            *uuid.UUID `gorm:"type:uuid"`
-	AccountExternalID    *string
-	ProductID            *uuid.UUID `gorm:"type:uuid"`
-	ProductExternalID    *string
-	Name                 *string
-	ARRCents             *int64 `gorm:"column:arr_cents"`
-	Quantity             *float64
-	StartDate            *time.Time `gorm:"type:date"`
-	EndDate              *time.Time `gorm:"type:date"`
-	Status               *string    // active, ended
-	Bundle               *string    // lines of one order with the same bundle were sold together
-	MappingID            int32
-	CreatedAt, UpdatedAt time.Time
-	DeletedAt            *time.Time
+	Canonical
+	AccountID         *uuid.UUID `gorm:"type:uuid"`
+	AccountExternalID *string
+	ProductID         *uuid.UUID `gorm:"type:uuid"`
+	ProductExternalID *string
+	Name              *string
+	ARRCents          *int64 `gorm:"column:arr_cents"`
+	Quantity          *float64
+	StartDate         *time.Time `gorm:"type:date"`
+	EndDate           *time.Time `gorm:"type:date"`
+	Status            *string    // active, ended
+	Bundle            *string    // lines of one order with the same bundle were sold together
 }
 
 // ProductPrice is an entry of a price book.
 type ProductPrice struct {
-	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider             Provider
-	ExternalID           string
-	ProductID            *uuid.UUID `gorm:"type:uuid"`
-	ProductExternalID    *string
-	PriceCents           *int64
-	Active               bool
-	MappingID            int32
-	CreatedAt, UpdatedAt time.Time
-	DeletedAt            *time.Time
+	Canonical
+	ProductID         *uuid.UUID `gorm:"type:uuid"`
+	ProductExternalID *string
+	PriceCents        *int64
+	Active            bool
 }
 
 // OrderLine is a product in a deal.
 type OrderLine struct {
-	OrgID                 uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                    uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider              Provider
-	ExternalID            string
+	Canonical
 	OpportunityID         *uuid.UUID `gorm:"type:uuid"`
 	OpportunityExternalID *string
 	ProductID             *uuid.UUID `gorm:"type:uuid"`
@@ -72,9 +51,6 @@ type OrderLine struct {
 	Quantity              *float64
 	TotalCents            *int64
 	OnDate                *time.Time `gorm:"type:date"`
-	MappingID             int32
-	CreatedAt, UpdatedAt  time.Time
-	DeletedAt             *time.Time
 }
 
 // Import is how far the file of an import is read.

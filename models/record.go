@@ -13,12 +13,20 @@ type FieldSource struct {
 	Field    string   `json:"field"`
 }
 
+// Canonical is what every record has that was made from a provider's.
+type Canonical struct {
+	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
+	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
+	Provider             Provider
+	ExternalID           string
+	MappingID            int32 // mapping_versions: where each field comes from
+	CreatedAt, UpdatedAt time.Time
+	DeletedAt            *time.Time
+}
+
 // Account is a district, an institution or a company as one organization knows it. Its domain is not unique.
 type Account struct {
-	OrgID                             uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider                          Provider
-	ExternalID                        string
+	Canonical
 	Name                              string
 	NormalizedName                    string
 	Domain, City, State               *string
@@ -44,74 +52,53 @@ type Account struct {
 	OverdueDays                       *int64
 	OnboardingPct, GoalsMetPct        *float64 // share, 0-1
 	Competitor                        *string
-	MappingID                         int32 // mapping_versions: where each field comes from
 	SourceCreatedAt                   *time.Time
-	CreatedAt, UpdatedAt              time.Time
-	DeletedAt                         *time.Time
 	MergedInto                        *uuid.UUID `gorm:"type:uuid"`
 }
 
 // Contact is a person at an account.
 type Contact struct {
-	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider             Provider
-	ExternalID           string
-	AccountID            *uuid.UUID `gorm:"type:uuid"`
-	AccountExternalID    *string
-	FirstName, LastName  *string
-	Name                 string
-	Email, Phone, Title  *string
-	Champion             *bool
-	LeftOn               *time.Time `gorm:"type:date"`
-	OwnerExternalID      *string
-	MappingID            int32 // mapping_versions: where each field comes from
-	CreatedAt, UpdatedAt time.Time
-	DeletedAt            *time.Time
+	Canonical
+	AccountID           *uuid.UUID `gorm:"type:uuid"`
+	AccountExternalID   *string
+	FirstName, LastName *string
+	Name                string
+	Email, Phone, Title *string
+	Champion            *bool
+	LeftOn              *time.Time `gorm:"type:date"`
+	OwnerExternalID     *string
 }
 
 // Opportunity is a deal.
 type Opportunity struct {
-	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider             Provider
-	ExternalID           string
-	AccountID            *uuid.UUID `gorm:"type:uuid"`
-	AccountExternalID    *string
-	Name                 string
-	Stage                string
-	AmountCents          *int64
-	CloseDate            *time.Time `gorm:"type:date"`
-	IsClosed, IsWon      bool
-	Type                 *string // new_business, renewal, expansion
-	ForecastCategory     *string
-	Probability          *float64 // share, 0-1
-	OwnerExternalID      *string
-	StageChangedAt       *time.Time
-	CreatedOn            *time.Time
-	MappingID            int32 // mapping_versions: where each field comes from
-	CreatedAt, UpdatedAt time.Time
-	DeletedAt            *time.Time
+	Canonical
+	AccountID         *uuid.UUID `gorm:"type:uuid"`
+	AccountExternalID *string
+	Name              string
+	Stage             string
+	AmountCents       *int64
+	CloseDate         *time.Time `gorm:"type:date"`
+	IsClosed, IsWon   bool
+	Type              *string // new_business, renewal, expansion
+	ForecastCategory  *string
+	Probability       *float64 // share, 0-1
+	OwnerExternalID   *string
+	StageChangedAt    *time.Time
+	CreatedOn         *time.Time
 }
 
 // Activity is an e-mail, a call, a meeting or a task with an account.
 type Activity struct {
-	OrgID                uuid.UUID `gorm:"type:uuid;primaryKey"`
-	ID                   uuid.UUID `gorm:"type:uuid;primaryKey"`
-	Provider             Provider
-	ExternalID           string
-	AccountID            *uuid.UUID `gorm:"type:uuid"`
-	AccountExternalID    *string
-	ContactID            *uuid.UUID `gorm:"type:uuid"`
-	ContactExternalID    *string
-	OwnerExternalID      *string
-	Type                 *string // email, call, meeting, task
-	Subject, Status      *string
-	OnDate               *time.Time `gorm:"type:date"`
-	CompletedAt          *time.Time
-	MappingID            int32 // mapping_versions: where each field comes from
-	CreatedAt, UpdatedAt time.Time
-	DeletedAt            *time.Time
+	Canonical
+	AccountID         *uuid.UUID `gorm:"type:uuid"`
+	AccountExternalID *string
+	ContactID         *uuid.UUID `gorm:"type:uuid"`
+	ContactExternalID *string
+	OwnerExternalID   *string
+	Type              *string // email, call, meeting, task
+	Subject, Status   *string
+	OnDate            *time.Time `gorm:"type:date"`
+	CompletedAt       *time.Time
 }
 
 // SubscriptionLine is recurring revenue; the one source of ARR. A line of source account_total is ignored while the
@@ -173,4 +160,12 @@ type AccountMatch struct {
 	Method     string      // exact_id, name_state, manual
 	Candidates StringArray `gorm:"type:text[]"`
 	MatchedAt  time.Time
+}
+
+// CRMUser is a user of a CRM: accounts, deals and activities name one as their owner, by provider and external id.
+type CRMUser struct {
+	Canonical
+	Name   string
+	Email  *string
+	Active bool
 }

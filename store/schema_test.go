@@ -79,7 +79,7 @@ var all = []any{
 var withoutModel = []string{"goose_db_version", "sync_seen", "import_rows", "expansion_totals"}
 
 // withoutTable are the structs of models that are no rows: parts of rows, and values.
-var withoutTable = []string{"FieldMapping", "FieldSource", "ProviderInfo", "RunWarning", "TargetField", "WorkHours"}
+var withoutTable = []string{"Canonical", "FieldMapping", "FieldSource", "ProviderInfo", "RunWarning", "TargetField", "WorkHours"}
 
 // conn opens a connection that ends with the test.
 func conn(tb testing.TB, url string) *pgx.Conn {

@@ -49,6 +49,26 @@ type app struct {
 	queues      string // put before the names of task queues and the ids of schedules
 }
 
+// run wires an app as a named process, with its metrics and traces, and does its work until ctx ends.
+func run(ctx context.Context, cfg config.Config, process, databaseURL string, work func(*app, context.Context, *telemetry) error) error {
+	tel, err := newTelemetry(ctx, process, cfg.OTLPEndpoint)
+	if err != nil {
+		return err
+	}
+	defer tel.shutdown(context.WithoutCancel(ctx))
+	a, err := newApp(ctx, cfg, databaseURL, tel)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	tel.watchPool(a.store.Stats)
+	if err := tel.serve(ctx, cfg.MetricsAddr); err != nil {
+		return err
+	}
+	go a.hub.Run(ctx)
+	return work(a, ctx, tel)
+}
+
 // newApp connects and wires. The database URL decides the role.
 func newApp(ctx context.Context, cfg config.Config, databaseURL string, tel *telemetry) (*app, error) {
 	return (&app{cfg: cfg, clock: time.Now}).wire(ctx, databaseURL, tel)

@@ -34,26 +34,16 @@ func serveCommand() *cobra.Command {
 }
 
 func serve(ctx context.Context, cfg config.Config) error {
-	tel, err := newTelemetry(ctx, "api", cfg.OTLPEndpoint)
-	if err != nil {
-		return err
-	}
-	defer tel.shutdown(context.WithoutCancel(ctx))
-	a, err := newApp(ctx, cfg, cfg.DatabaseURL, tel)
-	if err != nil {
-		return err
-	}
-	defer a.close()
-	tel.watchPool(a.store.Stats)
-	if err := tel.serve(ctx, cfg.MetricsAddr); err != nil {
-		return err
-	}
-	go a.hub.Run(ctx)
+	return run(ctx, cfg, "api", cfg.DatabaseURL, (*app).serve)
+}
+
+// serve answers requests until ctx ends.
+func (a *app) serve(ctx context.Context, tel *telemetry) error {
 	srv, err := a.server(tel)
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}

@@ -24,21 +24,8 @@ func workerCommand() *cobra.Command {
 }
 
 func runWorker(ctx context.Context, cfg config.Config) error {
-	tel, err := newTelemetry(ctx, "worker", cfg.OTLPEndpoint)
-	if err != nil {
-		return err
-	}
-	defer tel.shutdown(context.WithoutCancel(ctx))
-	a, err := newApp(ctx, cfg, cfg.DatabaseWorkerURL, tel)
-	if err != nil {
-		return err
-	}
-	defer a.close()
-	tel.watchPool(a.store.Stats)
-	if err := tel.serve(ctx, cfg.MetricsAddr); err != nil {
-		return err
-	}
-	go a.hub.Run(ctx)
-	slog.InfoContext(ctx, "worker ready")
-	return a.work(ctx, tel)
+	return run(ctx, cfg, "worker", cfg.DatabaseWorkerURL, func(a *app, ctx context.Context, tel *telemetry) error {
+		slog.InfoContext(ctx, "worker ready")
+		return a.work(ctx, tel)
+	})
 }
