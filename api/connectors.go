@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -94,6 +95,16 @@ type syncInput struct {
 	} `required:"false"`
 }
 
+// Authorization is where a connection begins.
+type Authorization struct {
+	AuthorizeURL string `json:"authorize_url" doc:"The provider's consent page"`
+}
+
+// Connected says that a connection was made.
+type Connected struct {
+	Connected bool `json:"connected"`
+}
+
 type validationOutput struct{ Body connections.Validation }
 
 // Register adds the operations.
@@ -167,8 +178,18 @@ func (a *Connectors) Register(h huma.API, g *gin.RouterGroup) {
 		return a.Runs.started(ctx, r, already, in.Prefer)
 	})
 
-	document(h, op("authorize", http.MethodGet, "/connectors/{provider}/auth", "Go to the provider's consent page (302), or get its address as JSON", auth.PermAdmin), "provider")
-	document(h, op("authorize-callback", http.MethodGet, "/connectors/{provider}/callback", "Where the provider sends people back", ""), "provider")
+	begin := op("authorize", http.MethodGet, "/connectors/{provider}/auth", "Go to the provider's consent page (302), or get its address as JSON", auth.PermAdmin)
+	begin.Responses = map[string]*huma.Response{
+		"200": {Description: "The address, for who asks for JSON", Content: jsonContent(h, reflect.TypeFor[Authorization]())},
+		"302": {Description: "To the consent page"},
+	}
+	document(h, begin, "provider")
+	back := op("authorize-callback", http.MethodGet, "/connectors/{provider}/callback", "Where the provider sends people back", "")
+	back.Responses = map[string]*huma.Response{
+		"200": {Description: "Connected, for who asks for JSON", Content: jsonContent(h, reflect.TypeFor[Connected]())},
+		"302": {Description: "To the connector's page"},
+	}
+	document(h, back, "provider")
 	g.GET("/connectors/:provider/auth", mustAllow(auth.PermAdmin), noQuery, a.begin)
 	g.GET("/connectors/:provider/callback", a.callback)
 }
@@ -254,7 +275,7 @@ func (a *Connectors) begin(c *gin.Context) {
 		return
 	}
 	if asksForJSON(c) {
-		c.JSON(http.StatusOK, gin.H{"authorize_url": target})
+		c.JSON(http.StatusOK, Authorization{target})
 		return
 	}
 	c.Redirect(http.StatusFound, target)
@@ -280,7 +301,7 @@ func (a *Connectors) finish(c *gin.Context, p models.Provider, err error) {
 		_ = problem(err) // logs what deserves it
 		c.Redirect(http.StatusFound, "/settings/connectors/"+string(p)+"?error="+url.QueryEscape(string(fault.CodeOf(err))))
 	case asksForJSON(c):
-		c.JSON(http.StatusOK, gin.H{"connected": true})
+		c.JSON(http.StatusOK, Connected{true})
 	default:
 		c.Redirect(http.StatusFound, "/settings/connectors/"+string(p)+"?connected=1")
 	}

@@ -74,7 +74,7 @@ func (a *Datasets) Register(h huma.API, g *gin.RouterGroup) {
 		ingest.Parameters = append(ingest.Parameters, &huma.Param{Name: name, In: "query", Description: ingestParams[name], Schema: &huma.Schema{Type: "string"}})
 	}
 	ingest.Parameters = append(ingest.Parameters, &huma.Param{Name: "Prefer", In: "header", Description: "wait=N waits up to N seconds, at most 60, for the end", Schema: &huma.Schema{Type: "string"}})
-	ingest.Responses = map[string]*huma.Response{"200": {Description: "The run has ended"}, "202": {Description: "The run has started"}}
+	ingest.Responses = runStarted(h)
 	document(h, ingest, "dataset")
 	g.POST("/datasets/:dataset/ingest", mustAllow(auth.PermPlatform), a.ingest)
 }

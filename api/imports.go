@@ -49,16 +49,16 @@ func (a *Imports) Register(h huma.API, g *gin.RouterGroup) {
 		{Name: "dry_run", In: "query", Description: "true checks every row and writes nothing", Schema: &huma.Schema{Type: "boolean"}},
 		{Name: "Prefer", In: "header", Description: "wait=N waits up to N seconds, at most 60, for the end", Schema: &huma.Schema{Type: "string"}},
 	}
-	report := h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[imports.Report](), true, "")
-	op.Responses = map[string]*huma.Response{
-		"200": {Description: "The run has ended; of a dry run, what it found", Content: map[string]*huma.MediaType{"application/json": {Schema: report}}},
-		"202": {Description: "The run has started"},
-	}
+	op.Responses = runStarted(h)
+	started, report := op.Responses["202"].Content["application/json"].Schema, jsonContent(h, reflect.TypeFor[imports.Report]())["application/json"].Schema
+	op.Responses["200"] = &huma.Response{Description: ended + "; of a dry run, what it found", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{AnyOf: []*huma.Schema{started, report}}},
+	}}
 	document(h, op)
 	g.POST("/imports/:resource", mustAllow(auth.PermOperate), a.post)
 
 	template := operation("get-import-template", http.MethodGet, "/imports/{resource}/template", "Get the header of a resource's CSV files", "Imports", auth.PermRead)
-	template.Responses = map[string]*huma.Response{"200": {Description: "The header", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: "string"}}}}}
+	template.Responses = map[string]*huma.Response{"200": {Description: "The header", Content: textContent("text/csv")}}
 	template.Parameters = []*huma.Param{resource}
 	document(h, template)
 	g.GET("/imports/:resource/template", mustAllow(auth.PermRead), a.template)

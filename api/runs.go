@@ -56,10 +56,13 @@ type runOutput struct{ Body runs.View }
 type startedRun struct {
 	Status   int
 	Location string `header:"Location"`
-	Body     struct {
-		Run            runs.View `json:"run"`
-		AlreadyRunning bool      `json:"already_running,omitempty" doc:"It was running; none was started"`
-	}
+	Body     StartedRun
+}
+
+// StartedRun is the run that was asked for.
+type StartedRun struct {
+	Run            runs.View `json:"run"`
+	AlreadyRunning bool      `json:"already_running,omitempty" doc:"It was running; none was started"`
 }
 
 type failuresOutput struct {
@@ -101,7 +104,9 @@ func (a *Runs) Register(h huma.API, g *gin.RouterGroup) {
 	})
 	huma.Register(h, operation("list-run-failures", http.MethodGet, "/runs/{id}/failures", "List the records a run could not take", "Runs", auth.PermRead), a.failures)
 
-	document(h, operation("watch-run", http.MethodGet, "/runs/{id}/events", "Follow a run as Server-Sent Events: event `run`, data a run", "Runs", auth.PermRead), "id")
+	watch := operation("watch-run", http.MethodGet, "/runs/{id}/events", "Follow a run as Server-Sent Events: event `run`, data a run", "Runs", auth.PermRead)
+	watch.Responses = map[string]*huma.Response{"200": {Description: "The run as it is, then each change of it until it has ended", Content: textContent("text/event-stream")}}
+	document(h, watch, "id")
 	g.GET("/runs/:id/events", mustAllow(auth.PermRead), noQuery, a.events)
 }
 
@@ -260,21 +265,4 @@ func (a *Runs) events(c *gin.Context) {
 			return
 		}
 	}
-}
-
-// document adds an operation that plain gin serves to the OpenAPI document.
-func document(h huma.API, op huma.Operation, params ...string) {
-	op.Path = "/api" + op.Path
-	for _, name := range params {
-		schema := &huma.Schema{Type: "string"}
-		if name == "id" {
-			schema.Format = "uuid"
-		}
-		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: schema})
-	}
-	if op.Responses == nil {
-		op.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
-	}
-	op.Responses["default"] = &huma.Response{Description: "Error", Content: map[string]*huma.MediaType{"application/problem+json": {}}}
-	h.OpenAPI().AddOperation(&op)
 }

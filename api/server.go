@@ -84,8 +84,8 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	for _, r := range append([]Resource{&authAPI{id}, &keysAPI{id}, &membersAPI{id}, &organizationAPI{id}, &governanceAPI{log, opts.Cursors}}, resources...) {
 		r.Register(group, plain)
 	}
-	document(group, operation("call-tool-server", http.MethodPost, "/mcp", "Tool calls in the Model Context Protocol; an API key only", "Tools", auth.PermRead))
-	document(group, operation("discover-tool-server", http.MethodGet, "/mcp", "What the tool server is and how to connect", "Tools", auth.PermRead))
+	documentToolServer(group)
+	completeAnswers(s.api.OpenAPI())
 	tellNulls(s.api.OpenAPI())
 	engine.GET("/docs", s.docs)
 	engine.GET("/docs.js", s.docsScript)

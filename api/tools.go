@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -96,4 +97,19 @@ func someone(ctx context.Context) error {
 		return huma.Error401Unauthorized("sign in, or send an API key as: Authorization: Bearer rk_…")
 	}
 	return nil
+}
+
+// documentToolServer describes the tool server, which speaks a protocol of its own over HTTP.
+func documentToolServer(h huma.API) {
+	message := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
+	call := operation("call-tool-server", http.MethodPost, "/mcp", "Tool calls in the Model Context Protocol; an API key only", "Tools", auth.PermRead)
+	call.Responses = map[string]*huma.Response{
+		"200": {Description: "The answer, a JSON-RPC message", Content: message}, "202": {Description: "Taken; a notification has no answer"},
+		"default": {Description: "Error: a problem, or one in the protocol's words", Content: textContent("text/plain")},
+	}
+	maps.Copy(call.Responses["default"].Content, message)
+	document(h, call)
+	discover := operation("discover-tool-server", http.MethodGet, "/mcp", "What the tool server is and how to connect", "Tools", auth.PermRead)
+	discover.Responses = map[string]*huma.Response{"200": {Description: "Name, version, protocol versions, and the tools that this key may use", Content: message}}
+	document(h, discover)
 }

@@ -72,6 +72,9 @@ type system struct {
 	boxURL  string
 	ahead   atomic.Int64 // nanoseconds that the clock of the product is ahead
 	started context.Context
+
+	promised sync.Once
+	promise  *contract
 }
 
 // setup starts a system. change may alter the configuration.
@@ -238,7 +241,17 @@ func (c caller) do(method, path string, body any) response {
 	defer func() { _ = res.Body.Close() }()
 	raw, err := io.ReadAll(res.Body)
 	require.NoError(c.s.tb, err, "%s %s", method, path)
-	return response{res.StatusCode, res.Header, string(raw)}
+	got := response{res.StatusCode, res.Header, string(raw)}
+	if differs := c.s.contract().check(method, path, got); differs != "" {
+		c.s.tb.Errorf("%s %s is not as documented: %s\n%s", method, path, differs, got.Body)
+	}
+	return got
+}
+
+// contract is what the system's document promises.
+func (s *system) contract() *contract {
+	s.promised.Do(func() { s.promise = newContract(s.tb, s.srv.OpenAPI()) })
+	return s.promise
 }
 
 // ok requires a success and reads the answer into out.

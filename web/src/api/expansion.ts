@@ -28,7 +28,7 @@ export type WhitespacePage = Schemas['ExpansionWhitespace'];
 export type ImportResource = operations['import-file']['parameters']['path']['resource'];
 export type ImportError = Schemas['imports.Problem'];
 export type ImportReport = Schemas['imports.Report'];
-export type ImportStarted = Schemas['StartedRunBody'];
+export type ImportStarted = Schemas['StartedRun'];
 
 export const paths = {
   affinity: '/api/expansion/affinity',

@@ -43,7 +43,7 @@ export type MappingSet = Schemas['ProviderMappings'];
 export type Run = Schemas['runs.View'];
 export type RunStatus = Run['status'];
 export type RunPage = Schemas['ListRunsOutputBody'];
-export type RunStarted = Schemas['StartedRunBody'];
+export type RunStarted = Schemas['StartedRun'];
 export type RunFailure = Schemas['RunFailure'];
 export type RunFailurePage = Schemas['FailuresOutputBody'];
 
