@@ -58,7 +58,7 @@ type governanceOutput struct {
 	Body struct {
 		Entries    []GovernanceEntry `json:"entries"`
 		ChainOK    bool              `json:"chain_ok" doc:"Whether the chain checks: these entries and all new ones just now, the whole of it within the hour"`
-		NextCursor string            `json:"next_cursor,omitempty"`
+		NextCursor *string           `json:"next_cursor"`
 	}
 }
 
@@ -85,7 +85,7 @@ func (a *governanceAPI) list(ctx context.Context, in *governanceInput) (*governa
 	out.Body.Entries = []GovernanceEntry{}
 	if len(rows) > in.Limit {
 		rows = rows[:in.Limit]
-		if out.Body.NextCursor, err = a.cursors.Encode(p.OrgID, "governance-log", filters, rows[len(rows)-1].Seq); err != nil {
+		if out.Body.NextCursor, err = next(a.cursors, p.OrgID, "governance-log", filters, rows[len(rows)-1].Seq); err != nil {
 			return nil, problem(err)
 		}
 	}

@@ -61,7 +61,7 @@ func (a *Imports) Register(h huma.API, g *gin.RouterGroup) {
 	template.Responses = map[string]*huma.Response{"200": {Description: "The header", Content: textContent("text/csv")}}
 	template.Parameters = []*huma.Param{resource}
 	document(h, template)
-	g.GET("/imports/:resource/template", mustAllow(auth.PermRead), a.template)
+	g.GET("/imports/:resource/template", mustAllow(auth.PermRead), noQuery, a.template)
 }
 
 func (a *Imports) template(c *gin.Context) {

@@ -29,7 +29,7 @@ type listMatchesInput struct {
 type listMatchesOutput struct {
 	Body struct {
 		Matches    []matching.Match `json:"matches"`
-		NextCursor string           `json:"next_cursor,omitempty"`
+		NextCursor *string          `json:"next_cursor"`
 	}
 }
 
@@ -81,7 +81,7 @@ func (a *Matches) list(ctx context.Context, in *listMatchesInput) (*listMatchesO
 	out := &listMatchesOutput{}
 	out.Body.Matches = page.Matches
 	if page.Next != uuid.Nil {
-		out.Body.NextCursor, err = a.Cursors.Encode(p.OrgID, "account-matches", in.Status, page.Next)
+		out.Body.NextCursor, err = next(a.Cursors, p.OrgID, "account-matches", in.Status, page.Next)
 	}
 	return out, problem(err)
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -195,6 +197,34 @@ func noQuery(c *gin.Context) {
 	}
 	if len(unknown) > 0 {
 		abortWith(c, fault.WithFields("validation failed", unknown...))
+	}
+}
+
+// refuseBody refuses fields sent to an operation that takes none, as others refuse fields they do not know: whoever sends
+// them expects something of them. An empty object says nothing and passes.
+func refuseBody(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if op := ctx.Operation(); op.RequestBody == nil && op.Method != http.MethodGet {
+			body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), 1<<10))
+			if err != nil {
+				_ = huma.WriteErr(api, ctx, http.StatusBadRequest, "the request cannot be read")
+				return
+			}
+			if text := strings.Join(strings.Fields(string(body)), ""); text != "" && text != "{}" {
+				var fields map[string]json.RawMessage
+				_ = json.Unmarshal(body, &fields) // only to name them
+				unknown := []error{}
+				for _, name := range slices.Sorted(maps.Keys(fields)) {
+					unknown = append(unknown, &huma.ErrorDetail{Location: "body." + name, Message: "unexpected property"})
+				}
+				if len(unknown) == 0 {
+					unknown = append(unknown, &huma.ErrorDetail{Location: "body", Message: "unexpected"})
+				}
+				_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "this operation takes no body", unknown...)
+				return
+			}
+		}
+		next(ctx)
 	}
 }
 

@@ -46,7 +46,7 @@ type listRunsInput struct {
 type listRunsOutput struct {
 	Body struct {
 		Runs       []runs.View `json:"runs"`
-		NextCursor string      `json:"next_cursor,omitempty"`
+		NextCursor *string     `json:"next_cursor"`
 	}
 }
 
@@ -68,7 +68,7 @@ type StartedRun struct {
 type failuresOutput struct {
 	Body struct {
 		Failures   []RunFailure `json:"failures"`
-		NextCursor string       `json:"next_cursor,omitempty"`
+		NextCursor *string      `json:"next_cursor"`
 	}
 }
 
@@ -143,7 +143,7 @@ func (a *Runs) list(ctx context.Context, in *listRunsInput) (*listRunsOutput, er
 		out.Body.Runs = append(out.Body.Runs, runs.ToView(r, ui))
 	}
 	if page.Next != nil {
-		out.Body.NextCursor, err = a.Cursors.Encode(org, "runs", filters, page.Next)
+		out.Body.NextCursor, err = next(a.Cursors, org, "runs", filters, page.Next)
 	}
 	return out, problem(err)
 }
@@ -165,7 +165,7 @@ func (a *Runs) failures(ctx context.Context, in *failuresInput) (*failuresOutput
 		at.Object, at.ID = f.Object, f.ExternalID
 	}
 	if more {
-		out.Body.NextCursor, err = a.Cursors.Encode(org, "run-failures", in.ID, at)
+		out.Body.NextCursor, err = next(a.Cursors, org, "run-failures", in.ID, at)
 	}
 	return out, problem(err)
 }

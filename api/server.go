@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
 
 	"revarch/auth"
 	"revarch/services/governance"
@@ -79,7 +80,7 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	}
 	s.api = humagin.New(engine, humaConfig())
 	group := huma.NewGroup(s.api, "/api")
-	group.UseMiddleware(requirePermission(s.api))
+	group.UseMiddleware(requirePermission(s.api), refuseBody(s.api))
 	plain := engine.Group("/api")
 	for _, r := range append([]Resource{&authAPI{id}, &keysAPI{id}, &membersAPI{id}, &organizationAPI{id}, &governanceAPI{log, opts.Cursors}}, resources...) {
 		r.Register(group, plain)
@@ -138,6 +139,15 @@ func operation(id, method, path, summary, tag string, perm auth.Permission) huma
 		op.Description = "Needs permission `" + string(perm) + "`."
 	}
 	return op
+}
+
+// next is the cursor of the page after a position.
+func next(cursors paging.Codec, org uuid.UUID, list string, filters, position any) (*string, error) {
+	c, err := cursors.Encode(org, list, filters, position)
+	if err != nil {
+		return nil, err
+	}
+	return &c, nil
 }
 
 func (s *Server) ready(c *gin.Context) {

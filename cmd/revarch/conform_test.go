@@ -138,17 +138,17 @@ func TestTheContractIsHeld(t *testing.T) {
 	_, op := c.operation(http.MethodGet, "/api/runs/x")
 	require.Equal(t, "get-run", op.OperationID)
 	for name, bad := range map[string]response{
-		"a field too many":        answer(200, "application/json", `{"runs":[],"more":1}`),
+		"a field too many":        answer(200, "application/json", `{"runs":[],"next_cursor":null,"more":1}`),
 		"a field too few":         answer(200, "application/json", `{}`),
-		"a null for a list":       answer(200, "application/json", `{"runs":null}`),
-		"a status that is none":   answer(200, "application/json", `{"runs":[`+strings.Replace(run, "queued", "odd", 1)+`]}`),
-		"an id that is none":      answer(200, "application/json", `{"runs":[`+strings.Replace(run, "01970000-", "", 1)+`]}`),
-		"an unknown status":       answer(201, "application/json", `{"runs":[]}`),
+		"a null for a list":       answer(200, "application/json", `{"runs":null,"next_cursor":null}`),
+		"a status that is none":   answer(200, "application/json", `{"runs":[`+strings.Replace(run, "queued", "odd", 1)+`],"next_cursor":null}`),
+		"an id that is none":      answer(200, "application/json", `{"runs":[`+strings.Replace(run, "01970000-", "", 1)+`],"next_cursor":null}`),
+		"an unknown status":       answer(201, "application/json", `{"runs":[],"next_cursor":null}`),
 		"another media type":      answer(200, "text/plain", "ok"),
 		"an error as plain text":  answer(500, "text/plain", "oops"),
 		"an error without a code": answer(404, "application/problem+json", `{"type":"about:blank","title":"x","status":404,"detail":"x"}`),
 	} {
 		require.NotEmpty(t, c.check(http.MethodGet, "/api/runs?limit=1", bad), name)
 	}
-	require.Empty(t, c.check(http.MethodGet, "/api/runs?limit=1", answer(200, "application/json; charset=utf-8", `{"runs":[]}`)))
+	require.Empty(t, c.check(http.MethodGet, "/api/runs?limit=1", answer(200, "application/json; charset=utf-8", `{"runs":[],"next_cursor":null}`)))
 }

@@ -1389,7 +1389,7 @@ export interface components {
         };
         FailuresOutputBody: {
             failures: components["schemas"]["RunFailure"][];
-            next_cursor?: string;
+            next_cursor: string | null;
         };
         Field: {
             custom: boolean;
@@ -1449,7 +1449,7 @@ export interface components {
             /** @description Whether the chain checks: these entries and all new ones just now, the whole of it within the hour */
             chain_ok: boolean;
             entries: components["schemas"]["GovernanceEntry"][];
-            next_cursor?: string;
+            next_cursor: string | null;
         };
         Invitation: {
             /** Format: date-time */
@@ -1485,10 +1485,10 @@ export interface components {
         };
         ListMatchesOutputBody: {
             matches: components["schemas"]["matching.Match"][];
-            next_cursor?: string;
+            next_cursor: string | null;
         };
         ListRunsOutputBody: {
-            next_cursor?: string;
+            next_cursor: string | null;
             runs: components["schemas"]["runs.View"][];
         };
         ListToolsOutputBody: {
