@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"revarch/auth"
@@ -137,33 +138,39 @@ func (o governanceOut) Summary() string {
 }
 
 type governanceEntry struct {
-	EntryID     uuid.UUID `json:"entry_id" format:"uuid"`
-	At          time.Time `json:"at"`
-	Actor       string    `json:"actor"`
-	ActorKind   string    `json:"actor_kind"`
-	KeyPrefix   string    `json:"key_prefix"`
-	Surface     string    `json:"surface"`
-	Tool        string    `json:"tool"`
-	Outcome     string    `json:"outcome"`
-	SubjectType string    `json:"subject_type"`
-	SubjectID   string    `json:"subject_id"`
-	Before      string    `json:"before" doc:"JSON text"`
-	After       string    `json:"after" doc:"JSON text"`
-	Reason      string    `json:"reason"`
-	RequestID   string    `json:"request_id"`
-	PrevHash    string    `json:"prev_hash"`
-	Hash        string    `json:"hash"`
+	EntryID     uuid.UUID  `json:"entry_id" format:"uuid"`
+	At          time.Time  `json:"at"`
+	Actor       string     `json:"actor"`
+	ActorKind   string     `json:"actor_kind"`
+	KeyPrefix   string     `json:"key_prefix"`
+	Surface     string     `json:"surface"`
+	Tool        string     `json:"tool"`
+	Outcome     string     `json:"outcome"`
+	Args        openObject `json:"args" doc:"what was asked for; null for nothing"`
+	SubjectType string     `json:"subject_type"`
+	SubjectID   string     `json:"subject_id"`
+	Before      openObject `json:"before" doc:"the subject before; null for none"`
+	After       openObject `json:"after" doc:"the subject after; null for none"`
+	Reason      string     `json:"reason"`
+	RequestID   string     `json:"request_id"`
+	PrevHash    string     `json:"prev_hash"`
+	Hash        string     `json:"hash"`
 }
 
+// openObject is a JSON object whose members differ from row to row; nil is null.
+type openObject json.RawMessage
+
+// Schema says that the members are open.
+func (openObject) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
+}
+
+// MarshalJSON writes the object as it is stored.
+func (o openObject) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
+
 func toGovernanceEntry(e models.GovernanceEntry) governanceEntry {
-	text := func(raw json.RawMessage) string {
-		if raw == nil {
-			return "null"
-		}
-		return string(raw)
-	}
 	return governanceEntry{
-		e.ID, e.At.UTC(), e.ActorLabel, e.ActorKind, e.KeyPrefix, e.Surface, e.Tool, e.Outcome, e.SubjectType, e.SubjectID,
-		text(e.Before), text(e.After), e.Reason, e.RequestID, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash),
+		e.ID, e.At.UTC(), e.ActorLabel, e.ActorKind, e.KeyPrefix, e.Surface, e.Tool, e.Outcome, openObject(e.Args), e.SubjectType, e.SubjectID,
+		openObject(e.Before), openObject(e.After), e.Reason, e.RequestID, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash),
 	}
 }
