@@ -29,7 +29,7 @@ func toTemporal(ctx context.Context, err error) error {
 	code := fault.CodeOf(err)
 	opts := temporal.ApplicationErrorOptions{NextRetryDelay: min(fault.RetryAfter(err), longestRetry)}
 	switch code {
-	case fault.Invalid, fault.Denied, fault.NotFound, fault.Conflict, fault.ReauthRequired, fault.ClientMisconfig,
+	case fault.Invalid, fault.Denied, fault.NotFound, fault.Conflict, fault.ReauthRequired, fault.ClientMisconfig, fault.NotConfigured,
 		fault.ScopeMissing, fault.SchemaDrift, fault.CursorDead, fault.BadFile, fault.TooLarge, fault.QuotaDay:
 		opts.NonRetryable = true
 	}

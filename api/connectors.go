@@ -219,7 +219,7 @@ func (a *Connectors) mappings(ctx context.Context, set connections.MappingSet, r
 		Mappings: append([]models.FieldMapping{}, set.Mappings...), Targets: []MappingTarget{}, Suggestions: []models.FieldMapping{},
 	}}
 	specs, err := a.Connections.Objects(set.Provider)
-	if err != nil && !fault.Is(err, fault.ClientMisconfig) {
+	if err != nil && !fault.Is(err, fault.NotConfigured) {
 		return nil, problem(err)
 	}
 	for _, spec := range specs {
@@ -233,7 +233,7 @@ func (a *Connectors) mappings(ctx context.Context, set connections.MappingSet, r
 	switch {
 	case err == nil:
 		out.Body.Suggestions = append(out.Body.Suggestions, d.Suggested...)
-	case !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.ClientMisconfig):
+	case !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.NotConfigured):
 		return nil, problem(err)
 	}
 	if run != nil {

@@ -54,7 +54,7 @@ func (p *Problem) GetHeaders() http.Header {
 // statuses maps fault codes to HTTP.
 var statuses = map[fault.Code]int{
 	fault.Invalid: 422, fault.Unauthenticated: 401, fault.Denied: 403, fault.NotFound: 404, fault.Conflict: 409, fault.Stale: 412,
-	fault.PreconditionNeeded: 428, fault.TooLarge: 413, fault.Throttled: 429, fault.ReauthRequired: 409, fault.ClientMisconfig: 502,
+	fault.PreconditionNeeded: 428, fault.TooLarge: 413, fault.Throttled: 429, fault.ReauthRequired: 409, fault.ClientMisconfig: 502, fault.NotConfigured: 409,
 	fault.ScopeMissing: 409, fault.QuotaDay: 503, fault.CursorDead: 409, fault.SchemaDrift: 409, fault.Unavailable: 503,
 	fault.Canceled: 409, fault.BadFile: 422, fault.Internal: 500,
 }

@@ -25,6 +25,7 @@ const (
 	Throttled          Code = "throttled"                // too many requests; RetryAfter says when
 	ReauthRequired     Code = "reauthorization_required" // the provider's grant is dead; a person must reconnect
 	ClientMisconfig    Code = "client_misconfigured"     // our client credentials at the provider are refused
+	NotConfigured      Code = "not_configured"           // this installation has no settings for the provider
 	ScopeMissing       Code = "scope_missing"            // the provider grants too little
 	QuotaDay           Code = "quota_exhausted"          // a daily quota is used up; RetryAfter says when it resets
 	CursorDead         Code = "cursor_expired"           // the provider no longer knows the cursor

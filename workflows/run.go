@@ -116,7 +116,7 @@ func Outcome(err error) (status models.RunStatus, code, message string) {
 
 var codes = []fault.Code{
 	fault.Invalid, fault.Unauthenticated, fault.Denied, fault.NotFound, fault.Conflict, fault.Stale, fault.TooLarge,
-	fault.Throttled, fault.ReauthRequired, fault.ClientMisconfig, fault.ScopeMissing, fault.QuotaDay, fault.CursorDead,
+	fault.Throttled, fault.ReauthRequired, fault.ClientMisconfig, fault.NotConfigured, fault.ScopeMissing, fault.QuotaDay, fault.CursorDead,
 	fault.SchemaDrift, fault.Unavailable, fault.BadFile, fault.PreconditionNeeded,
 }
 

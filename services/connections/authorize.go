@@ -24,7 +24,7 @@ import (
 const stateLife = 10 * time.Minute
 
 // BeginAuth starts an authorization and returns the provider's consent page. The state it carries is random, serves
-// once and lives ten minutes; the PKCE verifier stays here, sealed. Faults: Denied, NotFound, ClientMisconfig.
+// once and lives ten minutes; the PKCE verifier stays here, sealed. Faults: Denied, NotFound, NotConfigured.
 func (s *Service) BeginAuth(ctx context.Context, p auth.Principal, provider models.Provider, redirectURI string) (string, error) {
 	if err := p.Require(auth.PermAdmin); err != nil {
 		return "", err
@@ -67,7 +67,7 @@ type Callback struct {
 // CompleteAuth ends an authorization: it takes the state before anything else, so that a callback serves once; checks
 // provider, session, redirect address and age; exchanges the code; refuses another remote account than before; and
 // stores the grant, the schema and, the first time, suggested mappings. Whatever fails before the grant is stored
-// leaves the old connection untouched. Faults: Invalid, Denied, Conflict, ClientMisconfig, ScopeMissing, Unavailable.
+// leaves the old connection untouched. Faults: Invalid, Denied, Conflict, NotConfigured, ClientMisconfig, ScopeMissing, Unavailable.
 func (s *Service) CompleteAuth(ctx context.Context, cb Callback) (Status, error) {
 	impl, err := s.provider(cb.Provider)
 	if err != nil {

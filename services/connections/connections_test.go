@@ -198,7 +198,7 @@ func TestAuthorization(t *testing.T) {
 			"no code":          {func(c *connections.Callback) { c.Code = "" }, fault.Invalid},
 			"wrong code":       {func(c *connections.Callback) { c.Code = "nonsense" }, fault.Invalid},
 			"unknown provider": {func(c *connections.Callback) { c.Provider = "crm_z" }, fault.NotFound},
-			"not configured":   {func(c *connections.Callback) { c.Provider = models.CRMB }, fault.ClientMisconfig},
+			"not configured":   {func(c *connections.Callback) { c.Provider = models.CRMB }, fault.NotConfigured},
 		} {
 			cb := s.consent(s.Service, true)
 			c.change(&cb)

@@ -79,7 +79,7 @@ func (s *Service) AllMappings(ctx context.Context, p auth.Principal) ([]MappingS
 }
 
 // PutMappings replaces the mapping of a provider and starts a run that maps the stored records again. ifMatch is the
-// version the caller saw, 0 when the caller does not care. Faults: Denied, NotFound, ClientMisconfig, Conflict when nothing was
+// version the caller saw, 0 when the caller does not care. Faults: Denied, NotFound, NotConfigured, Conflict when nothing was
 // discovered yet, Stale, Invalid with one field error per bad entry.
 func (s *Service) PutMappings(ctx context.Context, p auth.Principal, provider models.Provider, entries []models.FieldMapping, ifMatch int64) (MappingSet, models.Run, error) {
 	if err := p.Require(auth.PermAdmin); err != nil {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,7 +76,7 @@ func New(c Config) (*Service, error) {
 
 func (s *Service) now() time.Time { return s.clock().UTC() }
 
-// provider returns the implementation of a provider. Faults: NotFound for an unknown code, ClientMisconfig when this
+// provider returns the implementation of a provider. Faults: NotFound for an unknown code, NotConfigured when this
 // installation has none configured.
 func (s *Service) provider(p models.Provider) (connectors.Provider, error) {
 	info, ok := p.Info()
@@ -84,7 +85,7 @@ func (s *Service) provider(p models.Provider) (connectors.Provider, error) {
 	}
 	impl := s.providers[p]
 	if impl == nil {
-		return nil, fault.New(fault.ClientMisconfig, "%s is not configured in this installation", info.DisplayName)
+		return nil, fault.New(fault.NotConfigured, "%s is not configured in this installation: its operator sets REVARCH_%s_CLIENT_ID and the settings beside it", info.DisplayName, strings.ToUpper(string(p)))
 	}
 	return impl, nil
 }
@@ -129,7 +130,7 @@ func notConnected(p models.Provider) error {
 }
 
 // Open returns a session that takes its credentials from the store at the moment of each request. Faults: Conflict,
-// ReauthRequired, ClientMisconfig.
+// ReauthRequired, NotConfigured.
 func (s *Service) Open(ctx context.Context, org uuid.UUID, p models.Provider) (connectors.Session, error) {
 	impl, err := s.provider(p)
 	if err != nil {

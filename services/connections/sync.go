@@ -25,7 +25,7 @@ type SyncOptions struct {
 
 // Sync starts a sync of one connection and returns its run; already tells that one was running, which is returned
 // instead. Faults: Denied, NotFound, Invalid, Conflict when not connected or when a confirmation came while a sync runs
-// that does not know of it, ReauthRequired, ClientMisconfig.
+// that does not know of it, ReauthRequired, NotConfigured.
 func (s *Service) Sync(ctx context.Context, p auth.Principal, provider models.Provider, o SyncOptions) (run models.Run, already bool, err error) {
 	if err := p.Require(auth.PermOperate); err != nil {
 		return models.Run{}, false, err
