@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"reflect"
 	"slices"
@@ -173,6 +174,26 @@ func formFile(c *gin.Context, in imports.ImportInput) (imports.ImportInput, erro
 	if part.FormName() != "file" {
 		return in, fault.WithFields("the form has an unknown field", fault.FieldError{Field: "body." + part.FormName(), Message: "unknown; the file is the field file"})
 	}
-	in.Name, in.Body = part.FileName(), part
+	in.Name, in.Body = part.FileName(), &onlyPart{form, part}
 	return in, nil
+}
+
+// onlyPart reads a part of a form and refuses a further one: a file that nobody reads must not seem to be taken.
+type onlyPart struct {
+	form *multipart.Reader
+	part io.Reader
+}
+
+func (p *onlyPart) Read(b []byte) (int, error) {
+	n, err := p.part.Read(b)
+	if errors.Is(err, io.EOF) {
+		var more *multipart.Part
+		if more, err = p.form.NextPart(); err == nil {
+			return n, fault.WithFields("send one file at a time", fault.FieldError{Field: "body." + more.FormName(), Message: "comes behind the file"})
+		}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return n, fault.New(fault.Invalid, "the form ends before its last boundary; send it again")
+	}
+	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -42,14 +43,21 @@ func newImportsAPI(t *testing.T) (s *datasetsAPI, viewer string) {
 	return s, viewer
 }
 
-func form(t *testing.T, field string, data []byte) (body []byte, contentType string) {
+// form makes a form with files, the first under field and the second under field2.
+func form(t *testing.T, field string, files ...[]byte) (body []byte, contentType string) {
 	t.Helper()
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
-	part, err := w.CreateFormFile(field, "accounts.csv")
-	require.NoError(t, err)
-	_, err = part.Write(data)
-	require.NoError(t, err)
+	for i, data := range files {
+		name := field
+		if i > 0 {
+			name += strconv.Itoa(i + 1)
+		}
+		part, err := w.CreateFormFile(name, "accounts.csv")
+		require.NoError(t, err)
+		_, err = part.Write(data)
+		require.NoError(t, err)
+	}
 	require.NoError(t, w.Close())
 	return buf.Bytes(), w.FormDataContentType()
 }
@@ -72,6 +80,7 @@ func TestImports(t *testing.T) {
 	good := []byte("external_id,name\nA,One\n")
 	inForm, formType := form(t, "file", good)
 	otherField, otherType := form(t, "data", good)
+	twoFiles, twoType := form(t, "file", good, good)
 	for _, c := range []struct {
 		key, path, says string
 		body            []byte
@@ -89,6 +98,9 @@ func TestImports(t *testing.T) {
 		{s.tenants, "/api/imports/accounts", "must be UTF-8", good, 422, []string{"Content-Type", "text/csv; charset=iso-8859-1"}},
 		{s.tenants, "/api/imports/accounts", "text/csv", []byte("{}"), 422, []string{"Content-Type", "application/json"}},
 		{s.tenants, "/api/imports/accounts", "body.data", otherField, 422, []string{"Content-Type", otherType}},
+		{s.tenants, "/api/imports/accounts", "body.file2", twoFiles, 422, []string{"Content-Type", twoType}},
+		{s.tenants, "/api/imports/accounts?dry_run=true", "body.file2", twoFiles, 422, []string{"Content-Type", twoType}},
+		{s.tenants, "/api/imports/accounts", "before its last boundary", inForm[:len(inForm)-8], 422, []string{"Content-Type", formType}},
 		{s.tenants, "/api/imports/accounts", "the form has no file", good, 422, []string{"Content-Type", "multipart/form-data; boundary=x"}},
 	} {
 		status, body := s.call(t, c.key, http.MethodPost, c.path, c.body, c.headers...)

@@ -63,12 +63,26 @@ func (s *Service) Save(ctx context.Context, p auth.Principal, r io.Reader, in Sa
 	return u, nil
 }
 
+// fill reads until buf is full or r ends. Unlike io.ReadFull it keeps the end of r, io.EOF, apart from a body that broke
+// off, which net/http and multipart report as io.ErrUnexpectedEOF.
+func fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var more int
+		more, err = r.Read(buf[n:])
+		n += more
+	}
+	return n, err
+}
+
 func (s *Service) write(ctx context.Context, u *models.Upload, r io.Reader, limit int64) error {
 	sum, buf := sha256.New(), make([]byte, store.ChunkSize)
 	for {
-		n, err := io.ReadFull(r, buf)
-		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		n, err := fill(r, buf)
+		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
+			if fault.CodeOf(err) != fault.Internal {
+				return err
+			}
 			return fault.Wrap(err, fault.Unavailable, "the upload broke off after %d bytes; send the file again", u.Size+int64(n))
 		}
 		if n > 0 {

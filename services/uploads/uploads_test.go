@@ -82,13 +82,22 @@ func TestUploads(t *testing.T) {
 	t.Run("what is too large, empty or broken off leaves nothing", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		for want, r := range map[fault.Code]io.Reader{
-			fault.TooLarge:    bytes.NewReader(noise(3<<20 + 1)),
-			fault.BadFile:     bytes.NewReader(nil),
-			fault.Unavailable: io.MultiReader(bytes.NewReader(noise(2<<20)), iotest.ErrReader(io.ErrClosedPipe)),
+		after := func(n int, err error) io.Reader {
+			return io.MultiReader(bytes.NewReader(noise(n)), iotest.ErrReader(err))
+		}
+		for _, c := range []struct {
+			body io.Reader
+			want fault.Code
+		}{
+			{bytes.NewReader(noise(3<<20 + 1)), fault.TooLarge},
+			{bytes.NewReader(nil), fault.BadFile},
+			{after(2<<20, io.ErrClosedPipe), fault.Unavailable},
+			{after(2<<20, io.ErrUnexpectedEOF), fault.Unavailable}, // as a body ends whose sender went away
+			{after(100, io.ErrUnexpectedEOF), fault.Unavailable},
+			{after(100, fault.New(fault.Invalid, "wrong")), fault.Invalid},
 		} {
-			_, err := s.svc.Save(t.Context(), s.p, r, uploads.SaveInput{Name: "f", Limit: 3 << 20})
-			require.Equal(t, want, fault.CodeOf(err))
+			_, err := s.svc.Save(t.Context(), s.p, c.body, uploads.SaveInput{Name: "f", Limit: 3 << 20})
+			require.Equal(t, c.want, fault.CodeOf(err))
 		}
 		require.Zero(t, s.db.Count(t, "SELECT count(*) FROM uploads")+s.db.Count(t, "SELECT count(*) FROM upload_chunks"))
 	})
