@@ -21,6 +21,7 @@ type ImportRow struct {
 	Key        string    // external id of the record
 	AccountKey string    // external id of the account it refers to, "" for none
 	ProductKey string    // sku of the product it refers to, "" for none
+	Refused    bool      // something is wrong with it already; its keys are what can be read of them
 	Cells      []*string // as PostgreSQL reads them; nil is NULL
 }
 
@@ -39,7 +40,7 @@ func (tx *Tx) SaveImport(st models.Import) error {
 	return maybe(tx.db.Save(&st).Error, "save import")
 }
 
-var importColumns = []string{"line", "id", "key", "account_key", "product_key", "cells"}
+var importColumns = []string{"line", "id", "key", "account_key", "product_key", "refused", "cells"}
 
 // StageImport keeps rows of a run's file until they are merged.
 func (tx *Tx) StageImport(ctx context.Context, run uuid.UUID, rows []ImportRow) error {
@@ -47,10 +48,10 @@ func (tx *Tx) StageImport(ctx context.Context, run uuid.UUID, rows []ImportRow) 
 		return nil
 	}
 	_, err := tx.CopyStaged(ctx, "stage_import_rows", `CREATE TEMPORARY TABLE IF NOT EXISTS stage_import_rows (line bigint, id uuid, key text,
-		account_key text, product_key text, cells text[]) ON COMMIT DELETE ROWS`, importColumns,
+		account_key text, product_key text, refused boolean, cells text[]) ON COMMIT DELETE ROWS`, importColumns,
 		pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 			r := &rows[i]
-			return []any{r.Line, [16]byte(r.ID), r.Key, textOrNil(r.AccountKey), textOrNil(r.ProductKey), r.Cells}, nil
+			return []any{r.Line, [16]byte(r.ID), r.Key, textOrNil(r.AccountKey), textOrNil(r.ProductKey), r.Refused, r.Cells}, nil
 		}))
 	if err != nil {
 		return err
@@ -97,23 +98,23 @@ const importTargets = `targets AS MATERIALIZED (
 )`
 
 const importProblems = `WITH ` + importTargets + `, found AS (
-	SELECT x.line, '` + ImportDuplicate + `' AS code FROM (SELECT line, min(line) OVER (PARTITION BY key) AS first FROM import_rows
-		WHERE org_id = $1 AND run_id = $2) x WHERE x.line <> x.first
+	SELECT x.line, x.refused, '` + ImportDuplicate + `' AS code FROM (SELECT line, refused, min(line) OVER (PARTITION BY key) AS first FROM import_rows
+		WHERE org_id = $1 AND run_id = $2 AND key <> '') x WHERE x.line <> x.first
 	UNION ALL
-	SELECT i.line, CASE WHEN t.n IS NULL THEN '` + ImportUnknownAccount + `' ELSE '` + ImportAmbiguousAccount + `' END
+	SELECT i.line, i.refused, CASE WHEN t.n IS NULL THEN '` + ImportUnknownAccount + `' ELSE '` + ImportAmbiguousAccount + `' END
 	FROM import_rows i LEFT JOIN targets t ON t.key = i.account_key
 	WHERE i.org_id = $1 AND i.run_id = $2 AND i.account_key IS NOT NULL AND t.n IS DISTINCT FROM 1
 	UNION ALL
-	SELECT i.line, CASE WHEN o.n IS NULL THEN '` + ImportUnknownProduct + `' ELSE '` + ImportAmbiguousProduct + `' END
+	SELECT i.line, i.refused, CASE WHEN o.n IS NULL THEN '` + ImportUnknownProduct + `' ELSE '` + ImportAmbiguousProduct + `' END
 	FROM import_rows i LEFT JOIN offers o ON o.key = i.product_key
 	WHERE i.org_id = $1 AND i.run_id = $2 AND i.product_key IS NOT NULL AND o.n IS DISTINCT FROM 1
 	UNION ALL
-	SELECT DISTINCT i.line, '` + ImportForeignProduct + `' FROM import_rows i JOIN products p ON p.org_id = $1 AND p.sku = i.key
+	SELECT DISTINCT i.line, i.refused, '` + ImportForeignProduct + `' FROM import_rows i JOIN products p ON p.org_id = $1 AND p.sku = i.key
 	WHERE i.org_id = $1 AND i.run_id = $2 AND $3 AND p.provider <> $4 AND p.deleted_at IS NULL
-) SELECT line, code, (SELECT count(DISTINCT line) FROM found) FROM found ORDER BY line, code LIMIT $5`
+) SELECT line, code, (SELECT count(DISTINCT line) FROM found WHERE NOT refused) FROM found ORDER BY line, code LIMIT $5`
 
-// ImportProblems lists up to limit rows of a run that cannot be merged, by line, and counts all of them. products tells
-// that the rows are products themselves.
+// ImportProblems lists up to limit rows of a run that cannot be merged, by line, and counts all that were not refused
+// before. products tells that the rows are products themselves.
 func (tx *Tx) ImportProblems(ctx context.Context, run uuid.UUID, provider models.Provider, products bool, limit int) (out []ImportProblem, bad int64, err error) {
 	err = tx.pgx(func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, importProblems, tx.orgArg(), [16]byte(run), products, string(provider), limit)

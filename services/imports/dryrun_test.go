@@ -122,6 +122,7 @@ func TestADryRunNamesEveryBadRowAndWritesNothing(t *testing.T) {
 		{Line: 5, Column: "quantity", Reason: "must be a number that is not negative, such as 250"},
 		{Line: 6, Column: "quantity", Reason: "must be a number that is not negative, such as 250"},
 		{Line: 7, Column: "end_date", Reason: "is before start_date"},
+		{Line: 7, Reason: "repeats account, product and start date of a row before it"}, // which is bad as well
 		{Line: 8, Column: "account_external_id", Reason: "is the id of no account"},
 		{Line: 8, Column: "sku", Reason: "is the code of no product"},
 	}, got.Errors)
@@ -131,8 +132,21 @@ func TestADryRunNamesEveryBadRowAndWritesNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []imports.Problem{
 		{Line: 2, Column: "active", Reason: "must be true or false"},
+		{Line: 2, Column: "sku", Reason: "is the code of a product that is synced from a connected system; leave the row out"},
 		{Line: 3, Column: "list_price_usd", Reason: "must not be negative"},
+		{Line: 4, Column: "sku", Reason: "is there already in a row before"},
 		{Line: 4, Column: "sku", Reason: "is the code of a product that is synced from a connected system; leave the row out"},
+	}, got.Errors)
+	require.EqualValues(t, 3, got.Bad)
+
+	got, err = s.dry("accounts", "external_id,name,arr_usd\nB-1,Birch,a lot\nB-1,Birch,5\n,Elm,1\n,Oak,1\n")
+	require.NoError(t, err)
+	require.EqualValues(t, 4, got.Bad)
+	require.Equal(t, []imports.Problem{
+		{Line: 2, Column: "arr_usd", Reason: "must be an amount in dollars with at most two decimals, such as 1200.50"},
+		{Line: 3, Column: "external_id", Reason: "is there already in a row before"},
+		{Line: 4, Column: "external_id", Reason: "is empty"},
+		{Line: 5, Column: "external_id", Reason: "is empty"}, // nothing repeats nothing
 	}, got.Errors)
 }
 

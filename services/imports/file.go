@@ -208,9 +208,11 @@ func isParse(err error) bool {
 	return ok
 }
 
-// parse reads the cells of a row.
+// parse reads the cells of a row. A row with problems keeps its keys, as far as they can be read: rows after it may
+// repeat them.
 func (f *file) parse(record []string, row *store.ImportRow) (problems []Problem) {
 	cells := make([]*string, len(f.res.columns), len(f.res.columns)+len(f.res.extra))
+	bad := make([]bool, len(cells))
 	for i, c := range f.res.columns {
 		value := ""
 		if f.at[i] >= 0 {
@@ -227,15 +229,16 @@ func (f *file) parse(record []string, row *store.ImportRow) (problems []Problem)
 			reason = "contains a NUL character"
 		}
 		if reason != "" {
-			problems = append(problems, Problem{row.Line, c.name, reason})
+			problems, bad[i] = append(problems, Problem{row.Line, c.name, reason}), true
 			continue
 		}
 		cells[i] = &cell
 	}
+	row.ID, row.Cells = models.NewID(), []*string{}
+	f.res.keys(cells, bad, row)
 	if len(problems) > 0 {
 		return problems
 	}
-	row.ID = models.NewID()
 	if column, reason := f.res.row(cells, row); reason != "" {
 		problems = append(problems, Problem{row.Line, column, reason})
 	}

@@ -154,7 +154,7 @@ func dryRun(ctx context.Context, tx *store.Tx, f *file) (Report, error) {
 		truncated = truncated || keep < len(c.problems)
 		found = append(found, c.problems[:keep]...)
 	}
-	more, bad, err := check(ctx, tx, f.res, run, st.Rows)
+	more, bad, err := check(ctx, tx, f.res, run, st.Rows, MaxProblems+1)
 	if err != nil {
 		return Report{}, err
 	}
@@ -165,7 +165,7 @@ func dryRun(ctx context.Context, tx *store.Tx, f *file) (Report, error) {
 	st.Bad += bad
 	return Report{
 		Resource: f.res.name, Rows: st.Rows, Valid: st.Rows - st.Bad, Bad: st.Bad, Errors: all,
-		Truncated: truncated || bad > int64(len(more)),
+		Truncated: truncated,
 	}, nil
 }
 
@@ -222,6 +222,9 @@ func (s *Service) save(ctx context.Context, p auth.Principal, in ImportInput) (m
 	body := bufio.NewReaderSize(in.Body, 4096)
 	head, err := body.Peek(4096)
 	if err != nil && !errors.Is(err, io.EOF) {
+		if fault.CodeOf(err) != fault.Internal {
+			return models.Upload{}, err
+		}
 		return models.Upload{}, fault.Wrap(err, fault.Unavailable, "the file broke off; send it again")
 	}
 	if err := recognize(bytes.Clone(head)); err != nil {

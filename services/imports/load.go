@@ -43,8 +43,11 @@ func (f *file) chunk() (chunk, error) {
 			return c, err
 		}
 		c.read++
-		if len(problems) == 0 {
+		row.Refused = len(problems) > 0
+		if !row.Refused || row.Key != "" || row.AccountKey != "" || row.ProductKey != "" {
 			c.rows = append(c.rows, row)
+		}
+		if !row.Refused {
 			continue
 		}
 		c.bad++
@@ -158,12 +161,13 @@ var reasons = map[string]func(*resource) (column, reason string){
 	},
 }
 
-// check looks for rows that fit neither each other nor what is stored: up to MaxProblems, and how many rows.
-func check(ctx context.Context, tx *store.Tx, res *resource, run uuid.UUID, rows int64) ([]Problem, int64, error) {
+// check looks for rows that fit neither each other nor what is stored: up to limit problems, and how many rows that were
+// good until then.
+func check(ctx context.Context, tx *store.Tx, res *resource, run uuid.UUID, rows int64, limit int) ([]Problem, int64, error) {
 	if err := tx.PlanImport(rows); err != nil {
 		return nil, 0, err
 	}
-	found, bad, err := tx.ImportProblems(ctx, run, Provider, res.record == models.RecordProduct, MaxProblems)
+	found, bad, err := tx.ImportProblems(ctx, run, Provider, res.record == models.RecordProduct, limit)
 	out := make([]Problem, 0, len(found))
 	for _, p := range found {
 		column, reason := reasons[p.Code](res)
@@ -206,7 +210,7 @@ func (s *Service) Merge(ctx context.Context, org, run uuid.UUID, in RunInput) (M
 		case st.MergedAt != nil:
 			return nil
 		}
-		problems, bad, err := check(ctx, tx, f.res, run, st.Rows)
+		problems, bad, err := check(ctx, tx, f.res, run, st.Rows, MaxProblems)
 		if err != nil {
 			return err
 		}

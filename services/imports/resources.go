@@ -15,6 +15,7 @@ type resource struct {
 	record  models.RecordType
 	columns []column
 	// row fills key and references of a row from its cells and says what does not fit together: column and reason.
+	keys   func(cells []*string, bad []bool, r *store.ImportRow) // what is readable of what the row is and refers to
 	row    func(cells []*string, r *store.ImportRow) (column, reason string)
 	extra  []store.ImportCell // behind the columns' cells: what row appends, and defaults
 	scores bool               // the accounts' scores depend on it
@@ -45,9 +46,10 @@ var resources = map[string]*resource{
 			{name: "arr_usd", target: "arr_cents", parse: dollars(true)},
 			{name: "status", target: "status", parse: canonical(models.RecordAccount, "status", "must be customer, prospect or former_customer")},
 		},
+		keys: firstCell,
 		row: func(cells []*string, r *store.ImportRow) (string, string) {
 			normalized := datasets.NormalizeName(*cells[1])
-			r.Key, r.Cells = *cells[0], append(cells, &normalized)
+			r.Cells = append(cells, &normalized)
 			return "", ""
 		},
 		extra: []store.ImportCell{{Column: store.NormalizedName, Present: true, Default: "''"}},
@@ -60,8 +62,9 @@ var resources = map[string]*resource{
 			{name: "list_price_usd", target: "list_price_cents", parse: dollars(false)},
 			{name: "active", target: "active", parse: canonical(models.RecordProduct, "active", "must be true or false"), missing: "true"},
 		},
+		keys: firstCell,
 		row: func(cells []*string, r *store.ImportRow) (string, string) {
-			r.Key, r.Cells = *cells[0], cells
+			r.Cells = cells
 			return "", ""
 		},
 	},
@@ -75,22 +78,41 @@ var resources = map[string]*resource{
 			{name: "end_date", target: "end_date", parse: date},
 			{name: "quantity", target: "quantity", parse: quantity},
 		},
+		keys:  lineKeys,
 		row:   line,
 		extra: []store.ImportCell{{Column: "status", Default: "'active'"}},
 	},
 }
 
-// line makes the key of what an account bought: the account, the product and the day it starts.
-func line(cells []*string, r *store.ImportRow) (string, string) {
+// firstCell is the key of rows that have an id of their own.
+func firstCell(cells []*string, _ []bool, r *store.ImportRow) {
+	if cells[0] != nil {
+		r.Key = *cells[0]
+	}
+}
+
+// lineKeys makes the key of what an account bought: the account, the product and the day it starts.
+func lineKeys(cells []*string, bad []bool, r *store.ImportRow) {
 	start := ""
 	if cells[3] != nil {
 		start = *cells[3]
-		if cells[4] != nil && *cells[4] < start {
-			return "end_date", "is before start_date"
-		}
 	}
-	r.AccountKey, r.ProductKey, r.Cells = *cells[0], *cells[1], cells
-	r.Key = keyPart.Replace(r.AccountKey) + "/" + keyPart.Replace(r.ProductKey) + "/" + start
+	if cells[0] != nil {
+		r.AccountKey = *cells[0]
+	}
+	if cells[1] != nil {
+		r.ProductKey = *cells[1]
+	}
+	if cells[0] != nil && cells[1] != nil && !bad[3] {
+		r.Key = keyPart.Replace(r.AccountKey) + "/" + keyPart.Replace(r.ProductKey) + "/" + start
+	}
+}
+
+func line(cells []*string, r *store.ImportRow) (string, string) {
+	if cells[3] != nil && cells[4] != nil && *cells[4] < *cells[3] {
+		return "end_date", "is before start_date"
+	}
+	r.Cells = cells
 	return "", ""
 }
 
