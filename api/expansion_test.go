@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"compress/gzip"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -58,6 +60,17 @@ func TestExpansion(t *testing.T) {
 	require.NoError(t, err)
 
 	whole := s.ok(http.StatusOK, http.MethodGet, "/api/expansion/affinity?include_zero=true", "")
+	plain := s.do(s.key, http.MethodGet, "/api/expansion/affinity?include_zero=true", "")
+	require.Empty(t, plain.Header().Get("Content-Encoding"))
+	small := s.do(s.key, http.MethodGet, "/api/expansion/affinity?include_zero=true", "", "Accept-Encoding", "gzip")
+	require.Equal(t, "gzip", small.Header().Get("Content-Encoding"))
+	require.Less(t, small.Body.Len(), plain.Body.Len()/8)
+	unpacked, err := gzip.NewReader(small.Body)
+	require.NoError(t, err)
+	text, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	require.Equal(t, plain.Body.String(), string(text))
+	require.Empty(t, s.do(s.key, http.MethodGet, "/api/expansion/affinity?limit=3", "", "Accept-Encoding", "gzip").Header().Get("Content-Encoding"), "not worth it")
 	require.Len(t, whole["matrix"], 4*15*14)
 	first := whole["matrix"].([]any)[0].(map[string]any)
 	for name := range strings.FieldsSeq(`product_a product_b segment n n_a n_b n_ab support confidence lift leverage conviction jaccard phi chi_square p_value p_method

@@ -45,12 +45,13 @@ type Options struct {
 
 // Server is the HTTP surface.
 type Server struct {
-	engine *gin.Engine
-	api    huma.API
-	id     *identity.Service
-	log    *governance.Service
-	opts   Options
-	limits *limiter
+	engine  *gin.Engine
+	handler http.Handler // the engine behind compression
+	api     huma.API
+	id      *identity.Service
+	log     *governance.Service
+	opts    Options
+	limits  *limiter
 }
 
 // New builds the server: every operation of the resources is mounted below /api behind the same middleware.
@@ -92,11 +93,13 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	engine.GET("/docs.js", s.docsScript)
 	engine.GET("/docs.css", s.docsStyle)
 	engine.NoRoute(s.webApp())
-	return s, nil
+	var err error
+	s.handler, err = compress(engine)
+	return s, err
 }
 
 // Handler serves everything.
-func (s *Server) Handler() http.Handler { return s.engine }
+func (s *Server) Handler() http.Handler { return s.handler }
 
 // OpenAPI is the document, for the committed copy.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
