@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
 
 	"revarch/fault"
 )
@@ -18,6 +19,10 @@ const longestRetry = 5 * time.Minute
 // toTemporal names a failure after its fault code and says which codes deserve another attempt, and when. Only the
 // public text enters the history; the cause, where URLs and values hide, goes to the log.
 func toTemporal(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), worker.ErrWorkerShutdown) { // nobody cancelled: another worker goes on
+		return temporal.NewApplicationErrorWithOptions("The worker was stopped.", string(fault.Unavailable),
+			temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+	}
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}

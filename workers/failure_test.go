@@ -46,6 +46,32 @@ func TestDeathAndCancellation(t *testing.T) {
 		require.EqualValues(t, total, got.Counts["read"], "no page was read into the counts twice")
 	})
 
+	t.Run("a worker that is stopped hands over what it is at", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t, sandbox.Config{Accounts: 3000, ContactsPerAccount: 1, OpportunitiesPerAccount: -1, TasksPerAccount: -1})
+		stop := s.work(s.process)
+		s.connect()
+		_, err := s.box.Fail(t.Context(), control.Failure{Kind: control.Hang, Path: "/query/", DelayMS: 60_000})
+		require.NoError(t, err)
+		run := s.sync(false)
+		s.until("the sync is stuck half way", func() bool {
+			got, err := s.runs.Get(t.Context(), s.org(), run.ID)
+			return err == nil && got.Counts["created"] >= 4000
+		})
+		stop()
+		now, err := s.temporal.DescribeWorkflowExecution(t.Context(), s.prefix+jobs.SyncID(s.org(), models.CRMA), "")
+		require.NoError(t, err)
+		require.NotEmpty(t, now.PendingActivities)
+		for _, a := range now.PendingActivities {
+			require.Equal(t, "The worker was stopped.", a.LastFailure.GetMessage(), "%s is still with the worker that stopped", a.ActivityType.GetName())
+		}
+		require.NoError(t, s.box.Lift(t.Context(), ""))
+		s.work(s.newProcess())
+		got := s.succeeded(run)
+		s.sameRecords()
+		require.EqualValues(t, s.held(), got.Counts["created"])
+	})
+
 	t.Run("cancelling stops a sync within seconds and the next one goes on from there", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t, sandbox.Config{Accounts: 3000, ContactsPerAccount: 1, OpportunitiesPerAccount: -1, TasksPerAccount: -1})

@@ -96,20 +96,29 @@ func Names(queues []Queue) []string {
 	return out
 }
 
-// stopTimeout is how long activities may go on when a worker stops; what is cut off is repeated elsewhere.
-const stopTimeout = 10 * time.Second
+// When a worker stops, activities may go on for grace; then they are interrupted, which they answer with a failure that
+// another worker takes up at once. Those that do not answer are given up after stopTimeout, before a supervisor kills.
+const (
+	grace       = 2 * time.Second
+	stopTimeout = 8 * time.Second
+)
 
 // Set is running workers, one per queue.
-type Set struct{ workers []worker.Worker }
+type Set struct {
+	workers   []worker.Worker
+	interrupt context.CancelCauseFunc // of all activities
+}
 
 // Start starts a worker per queue. prefix is put before the names of the queues: "" in production, else ending in a
 // dash. fatal is called when a worker cannot go on. adjust, if any, changes options, such as interceptors.
 func Start(c client.Client, prefix string, queues []Queue, fatal func(error), adjust ...func(*worker.Options)) (*Set, error) {
-	set := &Set{}
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	set := &Set{interrupt: interrupt}
 	for _, q := range queues {
 		o := worker.Options{
 			MaxConcurrentActivityExecutionSize: q.Slots,
 			WorkerStopTimeout:                  stopTimeout,
+			BackgroundActivityContext:          ctx,
 			// Cancellations travel on the answers to heartbeats: a person who stops a run sees it stop within seconds.
 			MaxHeartbeatThrottleInterval:     time.Second,
 			DefaultHeartbeatThrottleInterval: time.Second,
@@ -136,6 +145,9 @@ func Start(c client.Client, prefix string, queues []Queue, fatal func(error), ad
 
 // Stop stops taking work and waits shortly for what is under way; the rest is taken up by other workers.
 func (s *Set) Stop() {
+	late := time.AfterFunc(grace, func() { s.interrupt(worker.ErrWorkerShutdown) })
+	defer s.interrupt(worker.ErrWorkerShutdown)
+	defer late.Stop()
 	done := make(chan struct{}, len(s.workers))
 	for _, w := range s.workers {
 		go func() {
