@@ -13,6 +13,8 @@ type Product struct {
 	Name           string
 	ListPriceCents *int64
 	Active         bool
+	OfferedTo      *string // buyer types, by commas; nil for all
+	OfferedIn      *string // states, by commas; nil for all
 }
 
 // AccountProduct is a line of what an account bought. Its recurring revenue stands in the subscription line of the same

@@ -52,6 +52,7 @@ type Account struct {
 	OverdueDays                       *int64
 	OnboardingPct, GoalsMetPct        *float64 // share, 0-1
 	Competitor                        *string
+	ExpansionOptOut                   *bool // asked not to be offered more
 	SourceCreatedAt                   *time.Time
 	MergedInto                        *uuid.UUID `gorm:"type:uuid"`
 }

@@ -15,7 +15,8 @@ import (
 var ExpansionRead = `WITH owning AS NOT MATERIALIZED (` + fmt.Sprintf(owning, "") + `)
 	SELECT o.account_id, CASE a.segment WHEN 'Enterprise' THEN 1 WHEN 'Mid-Market' THEN 2 WHEN 'SMB' THEN 3 ELSE 0 END::int2 AS segment,
 		a.enrollment, a.seats, a.active_28d, a.p1_open, a.overdue_days, a.onboarding_pct, a.renewal_date, o.since,
-		h.composite AS health, r.composite AS risk, e.composite AS expansion, p.product_id, p.arr_cents, p.quantity
+		h.composite AS health, r.composite AS risk, e.composite AS expansion, p.product_id, p.arr_cents, p.quantity,
+		a.state, a.buyer_type, coalesce(a.expansion_opt_out, false) AS opted_out
 	FROM owning o JOIN accounts a ON a.org_id = $1 AND a.id = o.account_id AND a.deleted_at IS NULL
 	LEFT JOIN scores h ON h.org_id = $1 AND h.account_id = o.account_id AND h.model = 'health'
 	LEFT JOIN scores r ON r.org_id = $1 AND r.account_id = o.account_id AND r.model = 'risk'
@@ -32,6 +33,8 @@ type Owner struct {
 	DaysToRenewal                                     *float64 // negative when it is past
 	AgeDays                                           *float64 // since its first line began
 	Health, Risk, Expansion                           *float64
+	State, BuyerType                                  string // "" when unknown
+	OptedOut                                          bool
 	Lines                                             []OwnerLine
 }
 
@@ -77,6 +80,7 @@ func readOwner(raw [][]byte, day int32, lines []OwnerLine) Owner {
 		ID: uuid.UUID(raw[0]), Segment: uint8(binary.BigEndian.Uint16(raw[1])),
 		Enrollment: rawInt(raw[2]), Seats: rawInt(raw[3]), Active28d: rawInt(raw[4]), P1Open: rawInt(raw[5]), OverdueDays: rawInt(raw[6]),
 		OnboardingPct: rawFloat(raw[7]), Health: rawReal(raw[10]), Risk: rawReal(raw[11]), Expansion: rawReal(raw[12]), Lines: lines,
+		State: string(raw[16]), BuyerType: string(raw[17]), OptedOut: raw[18][0] != 0,
 	}
 	if d, ok := rawDay(raw[8]); ok {
 		v := float64(d - day)

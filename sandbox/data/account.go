@@ -203,6 +203,7 @@ func (p *plan) commerce(a *Account, assets []Asset) {
 		overdue = r.between(5, 40)
 	}
 	a.OverdueDays = blank(r, overdue)
+	a.OptOut = p.status == Customer && p.i%67 == 23
 	if share := [...]float64{0.03, 0.12, 0.40}[p.temper]; r.chance(share) {
 		a.Competitor = Some(pick(r, competitors))
 	}

@@ -82,6 +82,15 @@ var states = []State{
 	{"WI", "55", "Midwest", "School District"},
 }
 
+// States lists the codes of the states that accounts are in.
+func States() []string {
+	out := make([]string, len(states))
+	for i, s := range states {
+		out[i] = s.Code
+	}
+	return out
+}
+
 func territoryOf(state string) string {
 	for _, s := range states {
 		if s.Code == state {

@@ -45,6 +45,7 @@ type Account struct {
 	Renewal                                  Null[time.Time]
 	OnboardingPct, GoalsMetPct               Null[int]
 	Competitor                               Null[string]
+	OptOut                                   bool // asked not to be offered more
 }
 
 // Contact is a person at an account. Detached people have no account; Hidden ones belong to an account that the

@@ -49,6 +49,7 @@ type Product struct {
 	Name, Code, Family string
 	Active             bool
 	Cents              int64
+	To, In             string // the sector and the states it is sold to, "" for all
 }
 
 // Generator makes the stories; it is safe for concurrent use.
@@ -132,18 +133,18 @@ const (
 
 // Products is the price list: twelve products on sale and two retired ones.
 var Products = []Product{
-	{"ReadingPath", "RP-100", "Curriculum", true, 850},
-	{"MathMomentum", "MM-100", "Curriculum", true, 790},
-	{"AssessPro", "AP-200", "Assessment", true, 420},
-	{"ClassHub LMS", "CH-300", "Platform", true, 610},
-	{"RosterBridge", "RB-310", "Platform", true, 130},
-	{"FamilyConnect", "FC-400", "Engagement", true, 240},
-	{"TranslateNow", "TN-410", "Engagement", true, 95},
-	{"SafeHallways", "SH-500", "Safety", true, 310},
-	{"CollegeCompass", "CC-600", "Advising", true, 275},
-	{"CampusInsight", "CI-700", "Analytics", true, 1150},
-	{"RetainAdvise", "RA-710", "Advising", true, 980},
-	{"ExamShield", "ES-800", "Assessment", true, 540},
-	{"Typing Trail", "TT-010", "Curriculum", false, 150},
-	{"Legacy Gradebook", "LG-020", "Platform", false, 200},
+	{"ReadingPath", "RP-100", "Curriculum", true, 850, "K-12", ""},
+	{"MathMomentum", "MM-100", "Curriculum", true, 790, "K-12", ""},
+	{"AssessPro", "AP-200", "Assessment", true, 420, "K-12", "AZ;CA;CO;FL;GA;IL;MI;NC;NJ;NY;OH;PA;TX;VA;WA"},
+	{"ClassHub LMS", "CH-300", "Platform", true, 610, "", ""},
+	{"RosterBridge", "RB-310", "Platform", true, 130, "", ""},
+	{"FamilyConnect", "FC-400", "Engagement", true, 240, "K-12", ""},
+	{"TranslateNow", "TN-410", "Engagement", true, 95, "K-12", ""},
+	{"SafeHallways", "SH-500", "Safety", true, 310, "", ""},
+	{"CollegeCompass", "CC-600", "Advising", true, 275, "K-12", ""},
+	{"CampusInsight", "CI-700", "Analytics", true, 1150, "Higher Ed", ""},
+	{"RetainAdvise", "RA-710", "Advising", true, 980, "Higher Ed", ""},
+	{"ExamShield", "ES-800", "Assessment", true, 540, "Higher Ed", ""},
+	{"Typing Trail", "TT-010", "Curriculum", false, 150, "K-12", ""},
+	{"Legacy Gradebook", "LG-020", "Platform", false, 200, "", ""},
 }

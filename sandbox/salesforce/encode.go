@@ -70,6 +70,7 @@ func (e *encoder) account(a *data.Account) {
 	opt(e, a.OnboardingPct, e.double)
 	opt(e, a.GoalsMetPct, e.double)
 	opt(e, a.Competitor, e.str)
+	e.bool(a.OptOut)
 }
 
 func (e *encoder) contact(account, n int, c *data.Contact) {
@@ -173,6 +174,13 @@ func (e *encoder) product(i int, p data.Product, at time.Time) {
 	e.str(p.Code)
 	e.str(p.Family)
 	e.bool(p.Active)
+	for _, s := range []string{p.To, p.In} {
+		if s == "" {
+			e.null()
+		} else {
+			e.str(s)
+		}
+	}
 }
 
 func (e *encoder) price(i int, p data.Product, at time.Time) {

@@ -1,6 +1,10 @@
 package salesforce
 
-import "strings"
+import (
+	"strings"
+
+	"revarch/sandbox/data"
+)
 
 // field describes one column in the words of a describe answer.
 type field struct {
@@ -65,6 +69,13 @@ func number(name, label, kind string, precision, scale int) field {
 
 func choice(name, label string, values ...string) field {
 	return field{Name: name, Label: label, Type: "picklist", Length: 255, Nillable: true, Writable: true, Picklist: values}
+}
+
+// choices is a field of several values with semicolons between.
+func choices(name, label string, values ...string) field {
+	f := choice(name, label, values...)
+	f.Type, f.Length = "multipicklist", 4099
+	return f
 }
 
 func reference(name, label, relationship string, to ...string) field {
@@ -140,7 +151,8 @@ func newSchema() []*object {
 		newObject("Product2", "Product", "Products", "01t", false,
 			required(text("Name", "Product Name", 255)), text("ProductCode", "Product Code", 255),
 			choice("Family", "Product Family", "Curriculum", "Assessment", "Platform", "Engagement", "Safety", "Advising", "Analytics"),
-			typed("IsActive", "Active", "boolean")),
+			typed("IsActive", "Active", "boolean"),
+			custom(choices("Offered_To__c", "Offered To", "K-12", "Higher Ed")), custom(choices("Offered_In__c", "Offered In", data.States()...))),
 		newObject("PricebookEntry", "Price Book Entry", "Price Book Entries", "01u", false,
 			required(reference("Product2Id", "Product ID", "Product2", "Product2")),
 			required(typed("UnitPrice", "List Price", "currency")), typed("IsActive", "Active", "boolean")),
@@ -177,7 +189,8 @@ func accountObject() *object {
 		custom(number("Onboarding_Pct__c", "Onboarding Complete", "percent", 3, 0)),
 		custom(number("Goals_Met_Pct__c", "Goals Met", "percent", 3, 0)),
 		// A long text area, as it is where sellers paste notes: not filterable, far over the 255 of a text field.
-		custom(field{Name: "Competitor__c", Label: "Competitor", Type: "textarea", Length: 32768, Nillable: true, Writable: true}))
+		custom(field{Name: "Competitor__c", Label: "Competitor", Type: "textarea", Length: 32768, Nillable: true, Writable: true}),
+		custom(typed("Expansion_Opt_Out__c", "Expansion Opt-Out", "boolean")))
 }
 
 func taskObject() *object {

@@ -187,7 +187,7 @@ func (s *store) restore(entries []journal.Entry) error {
 		name, id, _ := strings.Cut(rest, "/")
 		t := s.byName[strings.ToLower(name)]
 		var v saved
-		if err := json.Unmarshal(entry.Value, &v); err != nil || t == nil || v.Gone == nil && len(v.Values) != len(t.Fields) {
+		if err := json.Unmarshal(entry.Value, &v); err != nil || t == nil || v.Gone == nil && (len(v.Values) == 0 || len(v.Values) > len(t.Fields)) {
 			return fmt.Errorf("journal entry %s does not fit this version", entry.Key)
 		}
 		if t.byID[id] == nil {
@@ -200,6 +200,13 @@ func (s *store) restore(entries []journal.Entry) error {
 		var e encoder
 		for _, x := range v.Values {
 			e.json(x)
+		}
+		for i := len(v.Values); i < len(t.Fields); i++ { // an object only ever gains fields, at its end
+			if t.Fields[i].Type == "boolean" {
+				e.bool(false)
+			} else {
+				e.null()
+			}
 		}
 		t.put(e.row(t.object))
 	}

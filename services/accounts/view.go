@@ -33,6 +33,7 @@ type Account struct {
 	OwnerExternalID *string        `json:"owner_external_id" doc:"Owner's id in the CRM"`
 	RenewalDate     *string        `json:"renewal_date" format:"date"`
 	Seats           *int64         `json:"seats"`
+	ExpansionOptOut *bool          `json:"expansion_opt_out" doc:"Whether the account asked not to be offered more"`
 	Active28d       *int64         `json:"active_28d"`
 	ARRCents        *int64         `json:"arr_cents" doc:"In force today; null when no subscription is known"`
 	Currency        string         `json:"currency"`
@@ -140,7 +141,7 @@ func toAccount(a models.Account) Account {
 	return Account{
 		AccountID: a.ID, Name: a.Name, Domain: a.Domain, City: a.City, State: a.State, Status: a.Status, Segment: a.Segment,
 		SegmentDerived: a.SegmentDerived, Territory: a.Territory, BuyerType: a.BuyerType, NCESID: a.NCESID, UNITID: a.UNITID,
-		Enrollment: a.Enrollment, OwnerExternalID: a.OwnerExternalID, RenewalDate: day(a.RenewalDate), Seats: a.Seats, Active28d: a.Active28d,
+		Enrollment: a.Enrollment, OwnerExternalID: a.OwnerExternalID, RenewalDate: day(a.RenewalDate), Seats: a.Seats, ExpansionOptOut: a.ExpansionOptOut, Active28d: a.Active28d,
 		Sources: []string{}, UpdatedAt: a.UpdatedAt.UTC(), SourceCreatedAt: utc(a.SourceCreatedAt),
 	}
 }

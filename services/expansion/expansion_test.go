@@ -276,6 +276,27 @@ func TestSuppression(t *testing.T) {
 	s.db.Exec(t, "UPDATE opportunities SET is_closed = true")
 	s.generate(org)
 	require.EqualValues(t, 59, s.kpi(org).TotalPending)
+
+	// 59 = 44 without the second product and 15 without the first one.
+	s.db.Exec(t, "UPDATE accounts SET expansion_opt_out = true WHERE id = $1", target(3))
+	s.db.Exec(t, "UPDATE accounts SET expansion_opt_out = false WHERE id = $1", target(4))
+	s.db.Exec(t, "UPDATE products SET offered_to = 'higher_ed', offered_in = 'CA,TX' WHERE id = $1", products[1].ID)
+	for i, to := range []struct{ kind, state any }{
+		4: {"higher_ed", "CA"}, 5: {"k12", "CA"}, 6: {"higher_ed", "NV"}, 7: {nil, "TX"}, 8: {nil, "NV"}, 9: {"higher_ed", nil}, 10: {nil, nil},
+	} {
+		if i >= 4 {
+			s.db.Exec(t, "UPDATE accounts SET buyer_type = $2, state = $3 WHERE id = $1", target(i), to.kind, to.state)
+		}
+	}
+	s.generate(org)
+	k = s.kpi(org)
+	require.EqualValues(t, 1, k.Suppressed.OptedOut)
+	require.EqualValues(t, 3, k.Suppressed.NotOffered, "5, 6 and 8; what is unknown refuses nothing")
+	require.EqualValues(t, 55, k.TotalPending)
+	for _, i := range []int{3, 5, 6, 8} {
+		id := target(i)
+		require.Empty(t, s.all(org, expansion.Filter{AccountID: &id}), i)
+	}
 }
 
 func TestUnpricedStandLast(t *testing.T) {

@@ -1,6 +1,8 @@
 package expansion
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +31,40 @@ type reader struct {
 	owned    []bool
 	counts   []scopeCounts // owners by product
 	ids      []uuid.UUID
+
+	offers  []offer            // by product
+	refused map[buyer][]uint16 // products that a kind of account is not offered, as far as it came up
+}
+
+// offer is whom a product is sold to; nil lists do not narrow it.
+type offer struct{ to, in []string }
+
+// buyer is what of an account decides about offers; "" is unknown, and refuses nothing.
+type buyer struct{ kind, state string }
+
+func (o offer) refuses(b buyer) bool {
+	return b.kind != "" && o.to != nil && !slices.Contains(o.to, b.kind) || b.state != "" && o.in != nil && !slices.Contains(o.in, b.state)
+}
+
+func list(s *string) []string {
+	if s == nil || *s == "" {
+		return nil
+	}
+	return strings.Split(*s, ",")
+}
+
+// notOffered lists the products that an account is not offered where it is or for what it is.
+func (r *reader) notOffered(b buyer) []uint16 {
+	out, known := r.refused[b]
+	if !known {
+		for at, o := range r.offers {
+			if o.refuses(b) {
+				out = append(out, uint16(at)) //nolint:gosec // products are counted in 16 bits
+			}
+		}
+		r.refused[b] = out
+	}
+	return out
 }
 
 func newReader(tx *store.Tx, matrices *affinity.Result, today time.Time, zone *time.Location) (*reader, error) {
@@ -38,6 +74,7 @@ func newReader(tx *store.Tx, matrices *affinity.Result, today time.Time, zone *t
 	}
 	r := &reader{
 		index: map[uuid.UUID]uint16{}, past: map[uuid.UUID][]expansion.Past{}, deals: map[uuid.UUID][]uint16{},
+		refused: map[buyer][]uint16{},
 	}
 	products := make([]expansion.Product, 0, len(rows))
 	for _, p := range rows {
@@ -47,9 +84,11 @@ func newReader(tx *store.Tx, matrices *affinity.Result, today time.Time, zone *t
 		return nil, err
 	}
 	r.owned, r.counts, r.ids = make([]bool, len(rows)), make([]scopeCounts, len(rows)), make([]uuid.UUID, len(rows))
+	r.offers = make([]offer, len(rows))
 	for _, p := range rows {
 		at, _ := r.engine.Index(p.ID)
 		r.index[p.ID], r.ids[at] = at, p.ID
+		r.offers[at] = offer{list(p.OfferedTo), list(p.OfferedIn)}
 	}
 	r.prices = r.engine.Prices()
 	past, err := tx.PastSignals()
@@ -123,6 +162,7 @@ func (r *reader) collect(o *store.Owner) error {
 		ID: o.ID, Segment: affinity.Segment(o.Segment), Size: sizeOf(o), Owned: r.hold(o), Expansion: o.Expansion, Health: o.Health, Risk: o.Risk,
 		DaysToRenewal: o.DaysToRenewal, AgeDays: o.AgeDays, OnboardingPct: o.OnboardingPct, P1Open: number(o.P1Open), OverdueDays: number(o.OverdueDays),
 		OpenOpportunities: r.deals[o.ID], Past: r.past[o.ID],
+		OptedOut: o.OptedOut, NotOffered: r.notOffered(buyer{o.BuyerType, o.State}),
 	}
 	if o.Active28d != nil && o.Seats != nil && *o.Seats > 0 {
 		ratio := float64(*o.Active28d) / float64(*o.Seats)

@@ -35,6 +35,8 @@ var Transforms = []Transform{
 	{"account_status", "customer, prospect or former_customer, from the CRM's account type", textKind, oneOf(statuses)},
 	{"segment", "Enterprise, Mid-Market or SMB", textKind, oneOf(segments)},
 	{"buyer_type", "k12 or higher_ed", textKind, oneOf(buyerTypes)},
+	{"buyer_types", "A list of k12 and higher_ed", textKind, listOf(oneOf(buyerTypes))},
+	{"usps_states", "A list of two-letter codes of states and territories, from codes or names", textKind, listOf(toState)},
 	{"nces_id", "NCES district id with its leading zeros, 7 digits", textKind, toNCES},
 	{"unitid", "IPEDS UNITID, 6 digits", textKind, toUNITID},
 	{"opportunity_type", "new_business, renewal or expansion", textKind, oneOf(opportunityTypes)},
@@ -58,7 +60,8 @@ var defaultTransforms = map[target]string{
 	{models.RecordAccount, "buyer_type"}: "buyer_type", {models.RecordAccount, "nces_id"}: "nces_id",
 	{models.RecordAccount, "unitid"}: "unitid", {models.RecordOpportunity, "type"}: "opportunity_type",
 	{models.RecordAccountProduct, "status"}: "line_status",
-	{models.RecordActivity, "type"}:         "activity_type", {models.RecordContact, "email"}: "lowercase",
+	{models.RecordProduct, "offered_to"}:    "buyer_types", {models.RecordProduct, "offered_in"}: "usps_states",
+	{models.RecordActivity, "type"}: "activity_type", {models.RecordContact, "email"}: "lowercase",
 }
 
 // The vocabularies: what sources say, in lower case without punctuation, and what we store.
@@ -107,6 +110,32 @@ func oneOf(vocabulary map[string]string) converter {
 			word, ok = vocabulary[words(s)]
 		}
 		return word, ok
+	}
+}
+
+// listOf converts the parts of a text with semicolons, as multi-select fields have them, or commas; the words come out
+// sorted, each once.
+func listOf(one converter) converter {
+	return func(v gjson.Result) (any, bool) {
+		s, ok := plain(v)
+		if !ok || s == "" {
+			return nil, ok
+		}
+		var out []string
+		for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ';' || r == ',' }) {
+			word, ok := one(gjson.Result{Type: gjson.String, Str: part})
+			if !ok {
+				return nil, false
+			}
+			if text, is := word.(string); is {
+				out = append(out, text)
+			}
+		}
+		if len(out) == 0 {
+			return nil, true
+		}
+		slices.Sort(out)
+		return strings.Join(slices.Compact(out), ","), true
 	}
 }
 

@@ -1881,6 +1881,8 @@ export interface components {
             domain: string | null;
             /** Format: int64 */
             enrollment: number | null;
+            /** @description Whether the account asked not to be offered more */
+            expansion_opt_out: boolean | null;
             /** @description The official record it is tied to */
             match: components["schemas"]["accounts.OfficialMatch"] | null;
             name: string;

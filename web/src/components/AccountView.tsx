@@ -92,6 +92,7 @@ function Overview({ detail: { account } }: { detail: AccountDetail }) {
       ['Domain', <Or key="d" value={account.domain} reason="No domain is known" />],
       ['Owner', <Or key="o" value={ownerOf(account)} reason={account.owner_external_id ? 'The CRM’s user is not synced' : 'No owner is set'} />],
       ['District or institution', account.match ? <span key="m">{account.match.name} <span className="dim">{account.match.id}, by {words(account.match.method).toLowerCase()}</span></span> : <Missing key="m" reason="Not matched to the national directories" />],
+      ...(account.expansion_opt_out ? [['Expansion', <Tag key="x" tone="warn">Opted out</Tag>] as [string, ReactNode]] : []),
       ['Sources', account.sources.length ? account.sources.join(', ') : <Missing key="src" reason="No source contributed yet" />],
     ]} />
   );
