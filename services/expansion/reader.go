@@ -59,7 +59,7 @@ func (r *reader) notOffered(b buyer) []uint16 {
 	if !known {
 		for at, o := range r.offers {
 			if o.refuses(b) {
-				out = append(out, uint16(at)) //nolint:gosec // products are counted in 16 bits
+				out = append(out, uint16(at))
 			}
 		}
 		r.refused[b] = out
