@@ -73,6 +73,8 @@ func ConnectorSync(ctx workflow.Context, in SyncInput) (SyncProgress, error) {
 	if err := workflow.SetQueryHandler(ctx, ProgressQuery, func() (SyncProgress, error) { return s.state, nil }); err != nil {
 		return s.state, err
 	}
+	// Syncs that began before asked for deletions last, and so counted them among the records that left no trace.
+	s.deletionsFirst = workflow.GetVersion(ctx, "deletions-first", workflow.DefaultVersion, 1) == 1
 	err := s.run(ctx)
 	if workflow.IsContinueAsNewError(err) {
 		return s.state, err
@@ -86,6 +88,8 @@ type syncer struct {
 	ref     activities.SyncRef
 	state   SyncProgress
 	batches int // of this execution
+
+	deletionsFirst bool // what the provider says was deleted goes before what was not found any more
 }
 
 func (s *syncer) run(ctx workflow.Context) error {
@@ -173,7 +177,7 @@ func (s *syncer) object(ctx workflow.Context, o *SyncObject) error {
 		if err != nil {
 			return err
 		}
-		o.advance(got)
+		o.advance(got, s.deletionsFirst)
 		s.add(got.Counts)
 		s.details(ctx)
 		if !got.ResumeAt.IsZero() {
@@ -200,8 +204,8 @@ func (s *syncer) batch(ctx workflow.Context, o *SyncObject) (got activities.Batc
 	return got, err
 }
 
-// advance moves an object on after a batch.
-func (o *SyncObject) advance(got activities.BatchResult) {
+// advance moves an object on after a batch: its pages, its deletions, and after a full enumeration what was not met.
+func (o *SyncObject) advance(got activities.BatchResult, deletionsFirst bool) {
 	o.Pages += got.Pages
 	o.Read += got.Counts["read"]
 	o.Full = o.Full || got.Full
@@ -212,9 +216,14 @@ func (o *SyncObject) advance(got activities.BatchResult) {
 		o.Deletions = got.Next
 		if got.Done {
 			o.Stage, o.Deletions = stageDone, ""
+			if deletionsFirst && o.Full {
+				o.Stage = stageTombstone
+			}
 		}
 	case !got.Done:
-	case o.Stage == stagePull && o.Full:
+	case o.Stage == stageTombstone && deletionsFirst:
+		o.Stage = stageDone
+	case o.Stage == stagePull && o.Full && !deletionsFirst:
 		o.Stage = stageTombstone
 	default:
 		o.Stage = stageDeletions

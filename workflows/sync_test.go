@@ -74,15 +74,18 @@ func done(full bool) activities.BatchResult {
 func TestConnectorSync(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a full sync reads, tombstones, asks for deletions, links and scores, and ends well", func(t *testing.T) {
+	t.Run("a full sync reads, asks for deletions, tombstones, links and scores, and ends well", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		w.plan(activities.PlannedObject{Name: "Account", Full: true})
-		w.OnActivity("PullPages", mock.Anything, mock.Anything).Return(done(true), nil).Once()
-		w.OnActivity("TombstoneUnseen", mock.Anything, mock.Anything).Return(done(true), nil).Once()
-		w.OnActivity("PullDeletions", mock.Anything, mock.Anything).Return(done(true), nil).Once()
+		var order []string
+		note := func(name string) func(mock.Arguments) { return func(mock.Arguments) { order = append(order, name) } }
+		w.OnActivity("PullPages", mock.Anything, mock.Anything).Run(note("pull")).Return(done(true), nil).Once()
+		w.OnActivity("PullDeletions", mock.Anything, mock.Anything).Run(note("deletions")).Return(done(true), nil).Once()
+		w.OnActivity("TombstoneUnseen", mock.Anything, mock.Anything).Run(note("tombstone")).Return(done(true), nil).Once()
 		w.end()
 		s, err := w.sync(t, workflows.SyncInput{Full: true})
+		require.Equal(t, []string{"pull", "deletions", "tombstone"}, order)
 		require.NoError(t, err)
 		require.Equal(t, map[string]int64{"read": 6, "updated": 6, "orphans": 1}, s.Counts)
 		require.Equal(t, []activities.FinishInput{{RunRef: ref, Provider: models.CRMA, Synced: true, Status: models.RunSucceeded}}, w.finished)
