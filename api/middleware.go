@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -198,6 +199,29 @@ func noQuery(c *gin.Context) {
 	if len(unknown) > 0 {
 		abortWith(c, fault.WithFields("validation failed", unknown...))
 	}
+}
+
+// patient takes back the time limit for reading a body once it is read: net/http would cancel a request whose answer takes
+// longer than its body was allowed to.
+func patient(c *gin.Context) {
+	if c.Request.Body != nil {
+		c.Request.Body = &readBody{c.Request.Body, http.NewResponseController(c.Writer)}
+	}
+	c.Next()
+}
+
+// readBody lifts the read deadline at the end of a body.
+type readBody struct {
+	io.ReadCloser
+	conn *http.ResponseController
+}
+
+func (b *readBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.conn.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // refuseBody refuses fields sent to an operation that takes none, as others refuse fields they do not know: whoever sends

@@ -65,7 +65,7 @@ func New(id *identity.Service, log *governance.Service, opts Options, resources 
 	engine.HandleMethodNotAllowed = true
 	engine.ContextWithFallback = true
 	s := &Server{engine: engine, id: id, log: log, opts: opts, limits: newLimiter(opts.RatePerSecond, opts.RateBurst)}
-	engine.Use(requestID, recovered, s.securityHeaders)
+	engine.Use(requestID, recovered, s.securityHeaders, patient)
 	engine.Use(opts.Middleware...)
 	engine.NoMethod(func(c *gin.Context) {
 		writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "this path does not know that method")
