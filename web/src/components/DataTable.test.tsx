@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { fireEvent, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { renderRoutes } from '../test/render';
@@ -29,6 +29,17 @@ test('arrows move between rows and Enter opens one', async () => {
   await vi.waitFor(() => expect(screen.getByRole('row', { name: /Beta/ })).toHaveFocus());
   await user.keyboard('{Enter}');
   expect(onOpen).toHaveBeenCalledWith(rows[1]);
+});
+
+test('arrows that follow each other faster than frames all count', () => {
+  show({ onOpen: vi.fn() });
+  screen.getByRole('row', { name: /Alpha/ }).focus();
+  const press = (key: string) => fireEvent.keyDown(document.activeElement ?? document.body, { key });
+  press('ArrowDown');
+  press('ArrowDown');
+  expect(screen.getByRole('row', { name: /Gamma/ })).toHaveFocus();
+  press('ArrowUp');
+  expect(screen.getByRole('row', { name: /Beta/ })).toHaveFocus();
 });
 
 test('a click on a row opens it, one on its checkbox selects it', async () => {

@@ -64,16 +64,23 @@ export function DataTable<R>(props: Props<R>) {
     if (rows.length > windowFrom && view.from > 0 && hasMore && !loadingMore && view.to >= rows.length - 8) loadMore();
   }, [hasMore, loadingMore, loadMore, view.from, view.to, rows.length]);
 
+  // A row that is not drawn yet takes the focus with the next frame; keys that come before then count from it, too.
+  const coming = useRef<number | null>(null);
   const focusRow = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
+    const find = () => scroll.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`);
     setActive(next);
     if (rows.length > windowFrom) revealRow(scroll.current, next, view.height);
-    requestAnimationFrame(() => scroll.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`)?.focus());
+    const drawn = find();
+    coming.current = drawn ? null : next;
+    if (drawn) drawn.focus();
+    else requestAnimationFrame(() => { coming.current = null; find()?.focus(); });
   };
   const onKey = (event: KeyboardEvent<HTMLTableRowElement>, row: R, index: number) => {
     const onRow = event.target === event.currentTarget;
-    if (event.key === 'ArrowDown') focusRow(index + 1);
-    else if (event.key === 'ArrowUp') focusRow(index - 1);
+    const at = coming.current ?? index;
+    if (event.key === 'ArrowDown') focusRow(at + 1);
+    else if (event.key === 'ArrowUp') focusRow(at - 1);
     else if (onRow && event.key === 'Home') focusRow(0);
     else if (onRow && event.key === 'End') focusRow(rows.length - 1);
     else if (onRow && event.key === 'Enter' && onOpen) onOpen(row);
