@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"revarch/connectors"
 	"revarch/fault"
 	"revarch/models"
@@ -42,9 +44,22 @@ func (a *Sync) PlanSync(ctx context.Context, in PlanInput) (Plan, error) {
 		return Plan{ResumeAt: until, Reason: string(fault.CodeOf(err))}, nil
 	}
 	if err != nil {
-		return Plan{}, toTemporal(ctx, err)
+		return Plan{}, a.failed(ctx, in.RunRef, err)
 	}
 	return plan, nil
+}
+
+// failed is toTemporal, and tells the run's watchers why nothing moves while a provider is away.
+func (a *Sync) failed(ctx context.Context, ref RunRef, err error) error {
+	if fault.Is(err, fault.Unavailable) && ctx.Err() == nil {
+		noted := a.Runs.Progress(ctx, ref.OrgID, ref.RunID, runs.Progress{Warnings: []models.RunWarning{{
+			Code: "retried", Message: fault.Public(err), Count: int64(activity.GetInfo(ctx).Attempt),
+		}}})
+		if noted != nil {
+			slog.DebugContext(ctx, "retry not noted", "org_id", ref.OrgID, "run_id", ref.RunID, "error", noted)
+		}
+	}
+	return toTemporal(ctx, err)
 }
 
 func (a *Sync) plan(ctx context.Context, in PlanInput) (Plan, error) {
@@ -277,7 +292,7 @@ func (a *Sync) ended(ctx context.Context, in ObjectInput, got BatchResult, err e
 			Message: fmt.Sprintf("%s was left out: %s", in.Object, fault.Public(err)),
 		}})
 	}
-	return got, toTemporal(ctx, err)
+	return got, a.failed(ctx, in.RunRef, err)
 }
 
 func (r *BatchResult) add(counts map[string]int64) {

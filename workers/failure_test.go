@@ -1,6 +1,7 @@
 package workers_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -224,8 +225,9 @@ func TestGrants(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, s.box.ExpireSessions(t.Context()))
-		s.succeeded(s.sync(false))
+		run := s.succeeded(s.sync(false))
 		s.sameRecords()
+		require.True(t, slices.ContainsFunc(run.Warnings, func(w models.RunWarning) bool { return w.Code == "retried" && w.Count > 0 }), "watchers see why it took its time: %v", run.Warnings)
 	})
 
 	t.Run("a schedule starts syncs as runs", func(t *testing.T) {
