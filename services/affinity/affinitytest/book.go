@@ -34,7 +34,7 @@ func Book(seed uint64, accounts, n int) []Account {
 						own(f*5 + p)
 					}
 				}
-			case r.IntN(2) == 0:
+			case r.IntN(4) > 0:
 				own(f*5 + r.IntN(5))
 			}
 		}
