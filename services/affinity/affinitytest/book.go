@@ -12,7 +12,7 @@ import (
 
 // Book makes accounts that own about 12 of n products each as a book of business has them: products come in families of
 // five, an account uses three families for most of what they offer and tries a product of another now and then. Members
-// of a family are all that speaks for each other, so that an account is left with about seven products to propose.
+// of a family are all that speaks for each other, so that an account is left with about ten products to propose.
 // A Market is no measure for that: its accounts own 1 to 23 products, so that the large ones own more of everything,
 // among 100,000 of them every pair of products is significant, and each of the 48 products an account lacks becomes a
 // signal. The same seed gives the same accounts but for their ids.
